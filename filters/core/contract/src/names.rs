@@ -1,0 +1,54 @@
+//! Header and property names.
+
+/// Ordered candidate addresses, read by Envoy's `override_host` policy; each retry takes the next.
+pub const ENDPOINT_LIST: &str = "x-gateway-destination-endpoint";
+/// Name of the cluster of the next attempt, read by the route's cluster matcher.
+pub const CLUSTER: &str = "x-dragoman-cluster";
+/// Set to `1` by `select`; only requests that carry it match the route to the workers.
+pub const ROUTED: &str = "x-dragoman-routed";
+/// Every internal header starts with this.
+pub const INTERNAL_PREFIX: &str = "x-dragoman-";
+/// Envoy's own control headers start with this; a client may set none of them.
+pub const ENVOY_PREFIX: &str = "x-envoy-";
+/// Default name of the response header that names the worker (requirement S0-59).
+pub const BACKEND_HEADER: &str = "x-aisuite-backend";
+
+/// Envoy's retry and time-out headers, set by `select`.
+pub mod envoy {
+    /// Number of retries after the first attempt.
+    pub const MAX_RETRIES: &str = "x-envoy-max-retries";
+    /// Which failures are retried.
+    pub const RETRY_ON: &str = "x-envoy-retry-on";
+    /// Which statuses are retried.
+    pub const RETRIABLE_STATUS_CODES: &str = "x-envoy-retriable-status-codes";
+    /// Time to the first byte of one attempt, in milliseconds.
+    pub const PER_TRY_TIMEOUT_MS: &str = "x-envoy-upstream-rq-per-try-timeout-ms";
+}
+
+/// Properties on the bus. Single-segment names only: others cannot be read back.
+pub mod property {
+    /// [`crate::RequestRecord`], written by `alias`.
+    pub const REQUEST: &str = "dragoman.request";
+    /// [`crate::Plan`], written by `select`.
+    pub const PLAN: &str = "dragoman.plan";
+    /// Outcome of each attempt as `worker=outcome,...`, for the access log; written by `attempt`.
+    pub const ATTEMPTS: &str = "dragoman.attempts";
+    /// Public model name of the request, for the access log; written by `alias`.
+    pub const ENDPOINT: &str = "dragoman.endpoint";
+    /// Version of the endpoint, for the access log; written by `alias`.
+    pub const VERSION: &str = "dragoman.version";
+    /// Id of the worker of the latest attempt, for the access log; written by `attempt`.
+    pub const WORKER: &str = "dragoman.worker";
+    /// Code of the error reply a filter sent, for the access log; written by the sdk.
+    pub const ERROR: &str = "dragoman.error";
+    /// Identity of the caller, written by `auth`.
+    pub const IDENTITY: &str = "dragoman.identity";
+}
+
+/// Whether a header is for the gateway alone: clients may not set it, workers may not see or answer it.
+///
+/// `name` is lower case, as Envoy delivers it.
+#[must_use]
+pub fn is_internal(name: &[u8]) -> bool {
+    name.starts_with(INTERNAL_PREFIX.as_bytes()) || name == ENDPOINT_LIST.as_bytes()
+}

@@ -1,0 +1,77 @@
+//! Fixed little-endian layout of the records: numbers as they are, strings with a `u16` length.
+
+/// Writes a record.
+#[derive(Default)]
+pub(crate) struct Writer(Vec<u8>);
+
+impl Writer {
+    pub(crate) fn u8(&mut self, value: u8) -> &mut Self {
+        self.0.push(value);
+        self
+    }
+
+    pub(crate) fn u16(&mut self, value: u16) -> &mut Self {
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
+    pub(crate) fn u32(&mut self, value: u32) -> &mut Self {
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
+    /// Strings come from a checked configuration, where none is longer than a `u16` can say; a
+    /// longer one would be cut at that length rather than break the record.
+    pub(crate) fn str(&mut self, value: &str) -> &mut Self {
+        let bytes = value.as_bytes();
+        let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
+        self.u16(length);
+        self.0.extend_from_slice(bytes.get(..usize::from(length)).unwrap_or(bytes));
+        self
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// Reads a record; every read says `None` past the end.
+pub(crate) struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(length)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        Some(u8::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        Some(u16::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn str(&mut self) -> Option<&'a str> {
+        let length = self.u16()?;
+        std::str::from_utf8(self.take(usize::from(length))?).ok()
+    }
+
+    /// `Some` exactly when all was read: a record with a tail is not one of ours.
+    pub(crate) fn end(self) -> Option<()> {
+        self.0.is_empty().then_some(())
+    }
+}

@@ -1,0 +1,211 @@
+//! Between a worker thread of the simulated Envoy and the world: events in, commands out.
+//!
+//! The same worker runs under real sockets (`host-sim serve`) and under a scenario on a virtual
+//! clock. Whoever drives it calls `Worker::handle` for each event, then carries out the commands
+//! from `Worker::take_commands` in order, and calls `Worker::advance` when `Worker::next_timer` is due.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Time: `monotonic` counts from the start of the process, `wall` from 1970. A scenario may let
+/// the wall clock jump; timers go by `monotonic`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Now {
+    /// Since the start of the process.
+    pub monotonic: Duration,
+    /// Since 1970-01-01T00:00:00Z.
+    pub wall: Duration,
+}
+
+/// One request of a client, unique in a worker. Chosen by the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StreamId(pub u64);
+
+/// One attempt or callout, unique in a worker. Chosen by the worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UpstreamId(pub u64);
+
+/// Header lines in order: names in lower case, values as raw bytes. Requests carry `:method`,
+/// `:path`, `:scheme`, `:authority`; responses `:status`.
+pub type Headers = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// What the world tells a worker.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A client sent the head of a request.
+    RequestHeaders {
+        /// New id.
+        stream: StreamId,
+        /// Index into [`crate::config::Bootstrap::listeners`].
+        listener: usize,
+        /// The client.
+        peer: SocketAddr,
+        /// The head.
+        headers: Headers,
+        /// No body follows.
+        end_stream: bool,
+    },
+    /// A piece of the body, as it was read.
+    RequestData {
+        /// Whose.
+        stream: StreamId,
+        /// May be empty when it only ends the stream.
+        data: Vec<u8>,
+        /// Nothing follows.
+        end_stream: bool,
+    },
+    /// The client broke off (or the request became unreadable).
+    RequestReset {
+        /// Whose.
+        stream: StreamId,
+    },
+    /// A request that the codec refuses before any filter runs (bad request line, headers too
+    /// large). Answered by the connection manager; no request callbacks run.
+    RequestRejected {
+        /// New id.
+        stream: StreamId,
+        /// Index into the listeners.
+        listener: usize,
+        /// The client.
+        peer: SocketAddr,
+        /// Status to answer with.
+        status: u16,
+        /// Envoy's name for it, for example `http1.codec_error`.
+        details: &'static str,
+    },
+    /// The connection of an attempt is there.
+    UpstreamConnected {
+        /// Whose.
+        upstream: UpstreamId,
+    },
+    /// The worker sent the head of a response.
+    ResponseHeaders {
+        /// Whose.
+        upstream: UpstreamId,
+        /// The head.
+        headers: Headers,
+        /// No body follows.
+        end_stream: bool,
+    },
+    /// A piece of a response, as it was read.
+    ResponseData {
+        /// Whose.
+        upstream: UpstreamId,
+        /// May be empty when it only ends the stream.
+        data: Vec<u8>,
+        /// Nothing follows.
+        end_stream: bool,
+    },
+    /// Trailers end a response.
+    ResponseTrailers {
+        /// Whose.
+        upstream: UpstreamId,
+        /// The trailers.
+        trailers: Headers,
+    },
+    /// The attempt broke.
+    UpstreamReset {
+        /// Whose.
+        upstream: UpstreamId,
+        /// How.
+        reason: ResetReason,
+    },
+}
+
+/// How an attempt broke.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResetReason {
+    /// No connection; Envoy's text, for example `delayed connect error: Connection refused`.
+    ConnectFailure(String),
+    /// No connection within `connect_timeout`.
+    ConnectTimeout,
+    /// The connection ended before the response did.
+    ConnectionTermination,
+    /// The response is not HTTP.
+    ProtocolError,
+}
+
+/// What a worker wants from the world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Head of the response to a client.
+    SendHeaders {
+        /// Whose.
+        stream: StreamId,
+        /// The head.
+        headers: Headers,
+        /// No body follows.
+        end_stream: bool,
+    },
+    /// A piece of the response.
+    SendData {
+        /// Whose.
+        stream: StreamId,
+        /// May be empty when it only ends the stream.
+        data: Vec<u8>,
+        /// Nothing follows.
+        end_stream: bool,
+    },
+    /// Trailers end the response.
+    SendTrailers {
+        /// Whose.
+        stream: StreamId,
+        /// The trailers.
+        trailers: Headers,
+    },
+    /// Break the response off: the client must see that it is not complete.
+    ResetStream {
+        /// Whose.
+        stream: StreamId,
+    },
+    /// Start an attempt: get a connection (a kept one or a new one).
+    OpenUpstream {
+        /// New id.
+        upstream: UpstreamId,
+        /// The client's request it serves, for back-pressure; `None` for a callout.
+        stream: Option<StreamId>,
+        /// Name of the cluster.
+        cluster: String,
+        /// Where to.
+        address: SocketAddr,
+        /// How long to wait for the connection.
+        connect_timeout: Duration,
+    },
+    /// Head of the request to a worker; sent once connected.
+    SendUpstreamHeaders {
+        /// Whose.
+        upstream: UpstreamId,
+        /// The head.
+        headers: Headers,
+        /// No body follows.
+        end_stream: bool,
+    },
+    /// A piece of the request to a worker.
+    SendUpstreamData {
+        /// Whose.
+        upstream: UpstreamId,
+        /// May be empty when it only ends the request.
+        data: Vec<u8>,
+        /// Nothing follows.
+        end_stream: bool,
+    },
+    /// Break an attempt off. No event of it is wanted any more.
+    CancelUpstream {
+        /// Whose.
+        upstream: UpstreamId,
+    },
+    /// A line for an access log, without its line feed.
+    AccessLog {
+        /// File of the log.
+        path: String,
+        /// The line.
+        line: String,
+    },
+    /// A line of the host's own log (guest `proxy_log`, traps).
+    Log {
+        /// `trace` to `critical`.
+        level: &'static str,
+        /// The line.
+        text: String,
+    },
+}
