@@ -1,0 +1,218 @@
+//! Endpoints: the public model names and what serves them.
+
+use std::collections::BTreeMap;
+
+use dragoman_contract::Mode;
+use dragoman_contract::records::{MAX_CANDIDATES, MAX_TARGETS};
+
+use crate::error::ConfigError;
+use crate::form::{id, model_name};
+use crate::raw::Raw;
+use crate::read::{flag, list, object, text, whole, word};
+use crate::worker::Worker;
+
+/// Most endpoints. Every VM holds the whole table, and the model list answers all of it at once.
+pub const MAX_ENDPOINTS: usize = 4096;
+/// Most bytes of an endpoint's name.
+pub const MAX_ENDPOINT_NAME_BYTES: usize = 128;
+/// Most bytes of an endpoint's version.
+pub const MAX_VERSION_BYTES: usize = 64;
+/// Longest time to the first byte of an attempt: an hour, which no client waits for.
+pub const MAX_TIMEOUT_MS: u32 = 3_600_000;
+/// Largest weight; [`MAX_TARGETS`] of them still add up within 32 bits.
+pub const MAX_WEIGHT: u32 = 1_000_000;
+
+const DEFAULT_VERSION: &str = "v1";
+const DEFAULT_TIMEOUT_MS: u32 = 30_000;
+const DEFAULT_WEIGHT: u32 = 100;
+/// One attempt and one switch to another target.
+const DEFAULT_ATTEMPTS: u8 = 2;
+
+/// A public model name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Endpoint {
+    /// Id that never changes; unique, at most [`MAX_ENDPOINT_NAME_BYTES`].
+    pub name: String,
+    /// What clients send as `model`; unique, no control characters.
+    pub slug: String,
+    /// Which state of the configuration this is, for logs and caches.
+    pub version: String,
+    /// How the targets are ordered.
+    pub mode: Mode,
+    /// Time to the first byte of one attempt, in milliseconds, 1 to [`MAX_TIMEOUT_MS`].
+    pub timeout_ms: u32,
+    /// Most attempts in all, 1 to [`MAX_CANDIDATES`].
+    pub max_attempts: u8,
+    /// At most [`MAX_TARGETS`], each worker once; none means that requests get `no_capacity`.
+    pub targets: Vec<Target>,
+}
+
+/// One way to serve an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Target {
+    /// Index into [`crate::Gateway::workers`].
+    pub worker: usize,
+    /// What the worker calls the model.
+    pub served_model_name: String,
+    /// Share in [`Mode::Weighted`], 0 to [`MAX_WEIGHT`]; without meaning in the other modes.
+    pub weight: u32,
+    /// Whether new requests may go there.
+    pub enabled: bool,
+}
+
+/// Worker id to index; looking a worker up in the list for each target would take seconds for
+/// full tables.
+type WorkerIndex<'a> = BTreeMap<&'a str, usize>;
+
+/// All endpoints, with their targets resolved against `workers`.
+pub(crate) fn endpoints(raw: &Raw, workers: &[Worker]) -> Result<Vec<Endpoint>, ConfigError> {
+    let ids = workers.iter().map(|worker| worker.id.as_str());
+    let workers: WorkerIndex<'_> = ids.zip(0..).collect();
+    let endpoints = list(raw, MAX_ENDPOINTS, |raw, _| endpoint(raw, &workers))?;
+    unique(&endpoints, "name", |endpoint| &endpoint.name)?;
+    unique(&endpoints, "slug", |endpoint| &endpoint.slug)?;
+    Ok(endpoints)
+}
+
+/// Refuses two endpoints with the same value. Sorts, because comparing each with each would take
+/// seconds for a full table.
+fn unique<'a>(
+    endpoints: &'a [Endpoint],
+    field: &str,
+    value: impl Fn(&'a Endpoint) -> &'a str,
+) -> Result<(), ConfigError> {
+    let mut order: Vec<(&str, usize)> = endpoints.iter().map(value).zip(0..).collect();
+    order.sort_unstable();
+    let twice = order.windows(2).find_map(|pair| match pair {
+        [(left, first), (right, second)] if left == right => Some((*right, *first, *second)),
+        _ => None,
+    });
+    match twice {
+        None => Ok(()),
+        Some((text, first, second)) => Err(ConfigError::of(
+            &Raw::Text(text.to_owned()),
+            format!("is the {field} of endpoints[{first}] already"),
+        )
+        .in_field(field)
+        .in_item(second)),
+    }
+}
+
+fn endpoint(raw: &Raw, workers: &WorkerIndex<'_>) -> Result<Endpoint, ConfigError> {
+    const FIELDS: &[&str] = &[
+        "name",
+        "slug",
+        "version",
+        "mode",
+        "timeout_ms",
+        "max_attempts",
+        "targets",
+    ];
+    object(raw, FIELDS, |fields| {
+        let name = fields.required("name", |raw| id(raw, MAX_ENDPOINT_NAME_BYTES))?;
+        let slug = fields
+            .optional("slug", model_name)?
+            .unwrap_or_else(|| name.clone());
+        let version = fields.optional("version", |raw| id(raw, MAX_VERSION_BYTES))?;
+        let mode = fields.optional("mode", mode)?;
+        let timeout_ms = fields.optional("timeout_ms", |raw| whole(raw, 1, MAX_TIMEOUT_MS))?;
+        let max_attempts = fields.optional("max_attempts", attempts)?;
+        let (targets, any_weight) =
+            fields.required("targets", |raw| targets(raw, workers, &slug, mode))?;
+        let mode = mode.unwrap_or(if any_weight {
+            Mode::Weighted
+        } else {
+            Mode::Failover
+        });
+        Ok(Endpoint {
+            name,
+            slug,
+            version: version.unwrap_or_else(|| DEFAULT_VERSION.to_owned()),
+            mode,
+            timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
+            max_attempts: max_attempts.unwrap_or_else(|| default_attempts(mode, &targets)),
+            targets,
+        })
+    })
+}
+
+fn mode(raw: &Raw) -> Result<Mode, ConfigError> {
+    word(
+        raw,
+        &[
+            ("weighted", Mode::Weighted),
+            ("failover", Mode::Failover),
+            ("round-robin", Mode::RoundRobin),
+        ],
+    )
+}
+
+fn attempts(raw: &Raw) -> Result<u8, ConfigError> {
+    let most = u8::try_from(MAX_CANDIDATES).unwrap_or(u8::MAX);
+    let attempts = whole(raw, 1, u32::from(most))?;
+    Ok(u8::try_from(attempts).unwrap_or(most))
+}
+
+/// A failover endpoint may go down the whole list; the others switch once.
+fn default_attempts(mode: Mode, targets: &[Target]) -> u8 {
+    if mode != Mode::Failover {
+        return DEFAULT_ATTEMPTS;
+    }
+    let enabled = targets.iter().filter(|target| target.enabled).count();
+    u8::try_from(enabled.clamp(1, MAX_CANDIDATES)).unwrap_or(u8::MAX)
+}
+
+/// The targets, and whether any of them was given a weight.
+fn targets(
+    raw: &Raw,
+    workers: &WorkerIndex<'_>,
+    slug: &str,
+    mode: Option<Mode>,
+) -> Result<(Vec<Target>, bool), ConfigError> {
+    let mut any_weight = false;
+    let targets = list(raw, MAX_TARGETS, |raw, before| {
+        let (target, weight_given) = target(raw, workers, slug)?;
+        any_weight |= weight_given;
+        if before
+            .iter()
+            .any(|other: &Target| other.worker == target.worker)
+        {
+            let reason = "has another target in this endpoint already";
+            return Err(ConfigError::new(reason).in_field("worker"));
+        }
+        Ok(target)
+    })?;
+    let weighted = mode.map_or(any_weight, |mode| mode == Mode::Weighted);
+    let mut enabled = targets.iter().filter(|target| target.enabled).peekable();
+    if weighted && enabled.peek().is_some() && enabled.all(|target| target.weight == 0) {
+        let reason = "must have a weight above 0 on an enabled target, or mode failover";
+        return Err(ConfigError::new(reason));
+    }
+    Ok((targets, any_weight))
+}
+
+fn target(raw: &Raw, workers: &WorkerIndex<'_>, slug: &str) -> Result<(Target, bool), ConfigError> {
+    object(
+        raw,
+        &["worker", "served_model_name", "weight", "enabled"],
+        |fields| {
+            let worker = fields.required("worker", |raw| worker_index(raw, workers))?;
+            let served_model_name = fields.optional("served_model_name", model_name)?;
+            let weight = fields.optional("weight", |raw| whole(raw, 0, MAX_WEIGHT))?;
+            let target = Target {
+                worker,
+                served_model_name: served_model_name.unwrap_or_else(|| slug.to_owned()),
+                weight: weight.unwrap_or(DEFAULT_WEIGHT),
+                enabled: fields.optional("enabled", flag)?.unwrap_or(true),
+            };
+            Ok((target, weight.is_some()))
+        },
+    )
+}
+
+fn worker_index(raw: &Raw, workers: &WorkerIndex<'_>) -> Result<usize, ConfigError> {
+    let index = workers.get(text(raw)?).copied();
+    index.ok_or_else(|| ConfigError::of(raw, "is no worker of this document"))
+}

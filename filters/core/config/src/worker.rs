@@ -1,0 +1,150 @@
+//! Workers: the servers that run models.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::error::ConfigError;
+use crate::form::{env_name, header_name, id};
+use crate::raw::Raw;
+use crate::read::{list, object, text};
+
+/// Most workers. Every VM holds the whole table, and Envoy builds one host for each.
+pub const MAX_WORKERS: usize = 1024;
+/// Most bytes of a worker's id or a cluster's name; both stand in every plan.
+pub const MAX_WORKER_ID_BYTES: usize = 64;
+/// Cluster of workers that name none.
+pub const DEFAULT_CLUSTER: &str = "workers";
+/// Clusters that the rendered Envoy configuration has, or will have, for itself.
+pub const RESERVED_CLUSTERS: &[&str] = &["admin", "webdis"];
+/// Names that start with this are kept for the rendered Envoy configuration too.
+pub const RESERVED_CLUSTER_PREFIX: &str = "dragoman";
+
+/// A server that runs models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Worker {
+    /// Unique, at most [`MAX_WORKER_ID_BYTES`].
+    pub id: String,
+    /// Envoy cluster that has the worker as a host.
+    pub cluster: String,
+    /// Where it listens; unique within its cluster.
+    pub address: SocketAddr,
+    /// What to present to it.
+    pub credential: Option<Credential>,
+}
+
+/// A secret that a worker wants to see. The document names it; it never holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Credential {
+    /// Environment variable of the Envoy process that holds the secret.
+    pub env: String,
+    /// How the secret is presented.
+    pub header: CredentialHeader,
+}
+
+/// The header that carries a credential.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CredentialHeader {
+    /// `authorization: Bearer <secret>`
+    Authorization,
+    /// `x-api-key: <secret>`
+    XApiKey,
+    /// `api-key: <secret>`
+    ApiKey,
+    /// `<name>: <secret>`; a lower-case name that neither HTTP nor the gateway runs on.
+    Named(String),
+}
+
+/// All workers.
+pub(crate) fn workers(raw: &Raw) -> Result<Vec<Worker>, ConfigError> {
+    list(raw, MAX_WORKERS, |raw, before| {
+        let worker = worker(raw)?;
+        if before.iter().any(|other: &Worker| other.id == worker.id) {
+            return Err(ConfigError::new(format!("{} is taken", worker.id)).in_field("id"));
+        }
+        let same =
+            |other: &&Worker| (&other.cluster, other.address) == (&worker.cluster, worker.address);
+        if let Some(other) = before.iter().find(same) {
+            let reason = format!("{} is the address of {} already", worker.address, other.id);
+            return Err(ConfigError::new(reason).in_field("address"));
+        }
+        Ok(worker)
+    })
+}
+
+fn worker(raw: &Raw) -> Result<Worker, ConfigError> {
+    object(raw, &["id", "cluster", "address", "credential"], |fields| {
+        Ok(Worker {
+            id: fields.required("id", |raw| id(raw, MAX_WORKER_ID_BYTES))?,
+            cluster: fields
+                .optional("cluster", cluster)?
+                .unwrap_or_else(|| DEFAULT_CLUSTER.to_owned()),
+            address: fields.required("address", address)?,
+            // A secret in the wrong place must not end up in Envoy's log.
+            credential: fields
+                .optional("credential", credential)
+                .map_err(ConfigError::without_value)?,
+        })
+    })
+}
+
+fn cluster(raw: &Raw) -> Result<String, ConfigError> {
+    let name = id(raw, MAX_WORKER_ID_BYTES)?;
+    if RESERVED_CLUSTERS.contains(&name.as_str()) || name.starts_with(RESERVED_CLUSTER_PREFIX) {
+        return Err(ConfigError::of(raw, "is reserved for the gateway itself"));
+    }
+    Ok(name)
+}
+
+/// The address is compared with what Envoy prints in `upstream.address`, so only forms that have
+/// one spelling are taken.
+fn address(raw: &Raw) -> Result<SocketAddr, ConfigError> {
+    let Ok(address) = text(raw)?.parse::<SocketAddr>() else {
+        return Err(ConfigError::of(raw, "must be an IP address and a port"));
+    };
+    let odd = match address {
+        SocketAddr::V4(_) => false,
+        SocketAddr::V6(v6) => v6.scope_id() != 0 || v6.ip().to_ipv4_mapped().is_some(),
+    };
+    if odd {
+        let reason = "must not have a zone or be an IPv4 address in IPv6 form";
+        return Err(ConfigError::of(raw, reason));
+    }
+    let nowhere = match address.ip() {
+        IpAddr::V4(ip) => ip.is_unspecified() || ip.is_multicast() || ip.is_broadcast(),
+        IpAddr::V6(ip) => ip.is_unspecified() || ip.is_multicast(),
+    };
+    if nowhere || address.port() == 0 {
+        return Err(ConfigError::of(raw, "must be one host and a port above 0"));
+    }
+    Ok(address)
+}
+
+fn credential(raw: &Raw) -> Result<Credential, ConfigError> {
+    let literal = match raw {
+        Raw::Text(_) => true,
+        Raw::Object(entries) => entries.iter().any(|(key, _)| key == "value"),
+        _ => false,
+    };
+    if literal {
+        let reason = "must not hold the secret itself, which config dumps show: name the environment variable that holds it as {\"env\": \"NAME\"}";
+        return Err(ConfigError::new(reason));
+    }
+    object(raw, &["env", "header"], |fields| {
+        Ok(Credential {
+            env: fields.required("env", env_name)?,
+            header: fields
+                .optional("header", credential_header)?
+                .unwrap_or(CredentialHeader::Authorization),
+        })
+    })
+}
+
+fn credential_header(raw: &Raw) -> Result<CredentialHeader, ConfigError> {
+    Ok(match header_name(raw)?.as_str() {
+        "authorization" => CredentialHeader::Authorization,
+        "x-api-key" => CredentialHeader::XApiKey,
+        "api-key" => CredentialHeader::ApiKey,
+        other => CredentialHeader::Named(other.to_owned()),
+    })
+}

@@ -1,0 +1,253 @@
+//! Documents that are taken, with what is read from them.
+
+#![allow(clippy::panic, reason = "a helper of tests may fail the test")]
+
+use dragoman_config::{AuthMode, CredentialHeader, Gateway, parse};
+use dragoman_contract::Mode;
+
+fn good(text: &str) -> Gateway {
+    parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+}
+
+/// A document whose only endpoint is `m`, with these fields and the workers w1 to w20.
+fn endpoint(fields: &str) -> Gateway {
+    let workers: Vec<String> = (1..=20)
+        .map(|n| format!(r#"{{"id":"w{n}","address":"10.0.0.{n}:80"}}"#))
+        .collect();
+    good(&format!(
+        r#"{{"version":1,"workers":[{}],"endpoints":[{{"name":"m",{fields}}}]}}"#,
+        workers.join(",")
+    ))
+}
+
+#[test]
+fn the_shipped_example_is_read_as_it_is_meant() {
+    let gateway = good(include_str!("../../../../envoy/gateway.json"));
+    assert_eq!(
+        (gateway.max_body_bytes, gateway.auth),
+        (4_194_304, AuthMode::Off)
+    );
+    assert_eq!(
+        gateway.routing.backend_header.as_deref(),
+        Some("x-aisuite-backend")
+    );
+
+    let workers: Vec<_> = gateway
+        .workers
+        .iter()
+        .map(|worker| {
+            let credential = worker.credential.as_ref().unwrap();
+            assert_eq!(credential.header, CredentialHeader::Authorization);
+            let address = worker.address.to_string();
+            (
+                worker.id.as_str(),
+                worker.cluster.as_str(),
+                address,
+                credential.env.as_str(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        workers,
+        [
+            ("w1", "workers", "127.0.0.1:9101".to_owned(), "W1_KEY"),
+            ("w2", "workers", "127.0.0.1:9102".to_owned(), "W2_KEY"),
+        ]
+    );
+
+    let standard = gateway.endpoint("chat-standard").unwrap();
+    assert_eq!(
+        (standard.version.as_str(), standard.mode),
+        ("v3", Mode::Weighted)
+    );
+    assert_eq!((standard.timeout_ms, standard.max_attempts), (30_000, 2));
+    let shares: Vec<_> = standard
+        .targets
+        .iter()
+        .map(|t| {
+            (
+                gateway.worker(t).unwrap().id.as_str(),
+                t.served_model_name.as_str(),
+                t.weight,
+            )
+        })
+        .collect();
+    assert_eq!(
+        shares,
+        [
+            ("w1", "backend-model-large", 80),
+            ("w2", "backend-model-medium", 20)
+        ]
+    );
+
+    let fast = gateway.endpoint("chat-fast").unwrap();
+    assert_eq!((fast.mode, fast.max_attempts), (Mode::Failover, 2));
+    let order: Vec<usize> = fast.targets.iter().map(|target| target.worker).collect();
+    assert_eq!(order, [1, 0]);
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let gateway = good(r#"{"version":1,"workers":[],"endpoints":[]}"#);
+    assert_eq!(
+        (gateway.max_body_bytes, gateway.auth),
+        (4_194_304, AuthMode::On)
+    );
+    assert_eq!(
+        gateway.routing.backend_header.as_deref(),
+        Some("x-aisuite-backend")
+    );
+
+    let gateway = endpoint(r#""targets":[{"worker":"w1"},{"worker":"w2"}]"#);
+    let (worker, m) = (&gateway.workers[0], &gateway.endpoints[0]);
+    assert_eq!(
+        (worker.cluster.as_str(), &worker.credential),
+        ("workers", &None)
+    );
+    assert_eq!(
+        (m.slug.as_str(), m.version.as_str(), m.timeout_ms),
+        ("m", "v1", 30_000)
+    );
+    assert_eq!(m.targets[1].served_model_name, "m");
+    assert_eq!((m.targets[1].weight, m.targets[1].enabled), (100, true));
+}
+
+#[test]
+fn a_backend_header_of_null_switches_it_off() {
+    let routing = r#"{"version":1,"workers":[],"endpoints":[],"routing":{"backend_header":null}}"#;
+    assert_eq!(good(routing).routing.backend_header, None);
+}
+
+#[test]
+fn a_mode_that_is_left_out_follows_from_the_weights() {
+    for (fields, mode, attempts) in [
+        (r#""targets":[]"#, Mode::Failover, 1),
+        (r#""targets":[{"worker":"w1"}]"#, Mode::Failover, 1),
+        (
+            r#""targets":[{"worker":"w1"},{"worker":"w2"},{"worker":"w3"}]"#,
+            Mode::Failover,
+            3,
+        ),
+        (
+            r#""targets":[{"worker":"w1"},{"worker":"w2","enabled":false}]"#,
+            Mode::Failover,
+            1,
+        ),
+        (
+            r#""targets":[{"worker":"w1","enabled":false}]"#,
+            Mode::Failover,
+            1,
+        ),
+        (
+            r#""targets":[{"worker":"w1"},{"worker":"w2","weight":5}]"#,
+            Mode::Weighted,
+            2,
+        ),
+        (
+            r#""mode":"failover","targets":[{"worker":"w1","weight":0}]"#,
+            Mode::Failover,
+            1,
+        ),
+        (
+            r#""mode":"weighted","targets":[{"worker":"w1"}]"#,
+            Mode::Weighted,
+            2,
+        ),
+        (
+            r#""mode":"round-robin","targets":[{"worker":"w1"}]"#,
+            Mode::RoundRobin,
+            2,
+        ),
+        (
+            r#""mode":"failover","max_attempts":5,"targets":[]"#,
+            Mode::Failover,
+            5,
+        ),
+        (
+            r#""max_attempts":16,"targets":[{"worker":"w1","weight":5}]"#,
+            Mode::Weighted,
+            16,
+        ),
+    ] {
+        let gateway = endpoint(fields);
+        let found = &gateway.endpoints[0];
+        assert_eq!(
+            (found.mode, found.max_attempts),
+            (mode, attempts),
+            "{fields}"
+        );
+    }
+}
+
+#[test]
+fn a_long_failover_list_is_tried_sixteen_times_at_most() {
+    let targets: Vec<String> = (1..=20)
+        .map(|n| format!(r#"{{"worker":"w{n}"}}"#))
+        .collect();
+    let gateway = endpoint(&format!(r#""targets":[{}]"#, targets.join(",")));
+    assert_eq!(gateway.endpoints[0].max_attempts, 16);
+}
+
+#[test]
+fn a_weighted_endpoint_may_have_all_its_targets_disabled() {
+    endpoint(r#""mode":"weighted","targets":[{"worker":"w1","weight":0,"enabled":false}]"#);
+    endpoint(r#""mode":"weighted","targets":[]"#);
+}
+
+#[test]
+fn every_credential_header_is_known() {
+    for (given, header) in [
+        (r#"{"env":"K"}"#, CredentialHeader::Authorization),
+        (
+            r#"{"env":"K","header":"authorization"}"#,
+            CredentialHeader::Authorization,
+        ),
+        (
+            r#"{"env":"_K9","header":"x-api-key"}"#,
+            CredentialHeader::XApiKey,
+        ),
+        (
+            r#"{"env":"K","header":"api-key"}"#,
+            CredentialHeader::ApiKey,
+        ),
+        (
+            r#"{"env":"K","header":"x-goog-api-key"}"#,
+            CredentialHeader::Named("x-goog-api-key".into()),
+        ),
+    ] {
+        let gateway = good(&format!(
+            r#"{{"version":1,"endpoints":[],"workers":[{{"id":"w","address":"[::1]:80","credential":{given}}}]}}"#
+        ));
+        assert_eq!(
+            gateway.workers[0].credential.as_ref().unwrap().header,
+            header,
+            "{given}"
+        );
+    }
+}
+
+#[test]
+fn an_endpoint_is_found_by_its_slug_alone() {
+    let gateway = good(
+        r#"{"version":1,"workers":[],"endpoints":[
+            {"name":"b","slug":"Z/ü 1","targets":[]},
+            {"name":"a","targets":[]},
+            {"name":"c","slug":"b","targets":[]}]}"#,
+    );
+    let name = |slug: &str| gateway.endpoint(slug).map(|found| found.name.as_str());
+    assert_eq!(name("Z/ü 1"), Some("b"));
+    assert_eq!(name("a"), Some("a"));
+    assert_eq!(name("b"), Some("c"));
+    for absent in ["c", "A", "", "a ", "zz"] {
+        assert_eq!(name(absent), None, "{absent}");
+    }
+}
+
+#[test]
+fn the_same_address_may_serve_in_two_clusters() {
+    good(
+        r#"{"version":1,"endpoints":[],"workers":[
+            {"id":"w1","cluster":"plain","address":"127.0.0.1:9101"},
+            {"id":"w2","cluster":"tls","address":"127.0.0.1:9101"}]}"#,
+    );
+}
