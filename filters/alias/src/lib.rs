@@ -1,1 +1,10 @@
-//! (to be written)
+//! The one reader of the body: what is asked, of which model, and who could serve it.
+//!
+//! See the README for what it answers itself.
+
+mod config;
+mod filter;
+mod models;
+mod refusal;
+
+pub use config::Alias;

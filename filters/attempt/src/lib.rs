@@ -1,1 +1,11 @@
-//! (to be written)
+//! One attempt at one worker: is it in the plan, under which model name, with which credential,
+//! and how did it end.
+//!
+//! See the README.
+
+mod config;
+mod filter;
+mod outcome;
+mod rewrite;
+
+pub use config::Attempt;

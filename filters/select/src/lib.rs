@@ -1,1 +1,8 @@
-//! (to be written)
+//! Upstream selection: which workers may be tried, in which order, and what Envoy is told of it.
+//!
+//! See the README.
+
+mod config;
+mod filter;
+
+pub use config::Select;

@@ -53,6 +53,7 @@ codes! {
     NotFound "not_found" 404 "invalid_request_error" "there is nothing at this path";
     ModelNotFound "model_not_found" 404 "invalid_request_error" "the model does not exist";
     RequestTooLarge "request_too_large" 413 "invalid_request_error" "the body is larger than the gateway accepts";
+    UnsupportedEncoding "unsupported_encoding" 415 "invalid_request_error" "the body is compressed; the gateway reads plain JSON only";
     UpgradeRequired "upgrade_required" 426 "invalid_request_error" "the HTTP version is too old";
     HeadersTooLarge "headers_too_large" 431 "invalid_request_error" "the request headers are larger than the gateway accepts";
     Misconfigured "misconfigured" 500 "server_error" "the gateway is not configured for this request";

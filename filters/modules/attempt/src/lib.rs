@@ -1,1 +1,4 @@
-//! (to be written)
+//! The module `attempt.wasm`.
+#![cfg(target_arch = "wasm32")]
+
+dragoman_sdk::module!(dragoman_attempt::Attempt, callbacks: b"request_headers request_body request_trailers response_headers response_body response_trailers done");

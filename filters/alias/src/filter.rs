@@ -1,0 +1,162 @@
+//! The phases of `alias`.
+
+use std::rc::Rc;
+
+use dragoman_config::Endpoint;
+use dragoman_contract::names::{self, property};
+use dragoman_contract::paths::{Route, route};
+use dragoman_contract::{ApiKind, Code, RequestRecord, Target};
+use dragoman_json::{Model, Request};
+use dragoman_sdk::host::Pairs;
+use dragoman_sdk::{Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders};
+
+use crate::config::Alias;
+use crate::models;
+use crate::refusal;
+
+/// One request's way through `alias`.
+pub struct Resolving {
+    plugin: Rc<Alias>,
+    /// Known once the path was looked at.
+    api: ApiKind,
+}
+
+impl Resolving {
+    pub(crate) fn new(plugin: Rc<Alias>) -> Self {
+        Self { plugin, api: ApiKind::Chat }
+    }
+}
+
+impl Filter for Resolving {
+    fn on_request_headers(&mut self, cx: &mut RequestHeaders<'_>) -> HostResult<HeadersFlow> {
+        let headers = cx.request_headers()?;
+        strip(cx, &headers)?;
+        let method = value(&headers, ":method").unwrap_or_default();
+        let path = value(&headers, ":path").unwrap_or_default();
+        let api = match route(method, path) {
+            Route::Unknown => return reply(Reply::error(Code::NotFound)),
+            asked if self.plugin.needs_identity() && cx.property(property::IDENTITY)?.is_none() => {
+                let dialect = match asked {
+                    Route::Api(api) => api.into(),
+                    _ => dragoman_contract::Dialect::OpenAi,
+                };
+                let reason = "auth.mode is on, but no auth filter runs before alias";
+                return reply(Reply::error(Code::Misconfigured).message(reason).dialect(dialect));
+            }
+            Route::ModelList => return reply(Reply::json(200, self.plugin.model_list.clone())),
+            Route::Model(id) => return reply(self.model(id)),
+            Route::Api(api) => api,
+        };
+        self.api = api;
+        if let Some(refused) = self.refuse_by_headers(&headers) {
+            return reply(refused.dialect(api.into()));
+        }
+        Ok(HeadersFlow::MoreBody { limit_bytes: self.plugin.gateway.max_body_bytes })
+    }
+
+    fn on_request_body(&mut self, cx: &mut RequestBody<'_>, length: usize) -> HostResult<Flow> {
+        let body = cx.body(0, length)?;
+        let refused = |reply: Reply| Ok(Flow::Reply(reply.dialect(self.api.into())));
+        let request = match dragoman_json::scan(&body) {
+            Ok(request) => request,
+            Err(error) => return refused(refusal::of(&error)),
+        };
+        let Some(model) = &request.model else {
+            return refused(Reply::error(Code::MissingModel).param("model"));
+        };
+        let Some(endpoint) = self.plugin.endpoint(&model.name) else {
+            return refused(refusal::unknown_model());
+        };
+        let record = self.record(&request, model, endpoint, body.len());
+        cx.publish(property::REQUEST, &record.encode())?;
+        cx.publish(property::ENDPOINT, endpoint.name.as_bytes())?;
+        cx.publish(property::VERSION, endpoint.version.as_bytes())?;
+        Ok(Flow::Continue)
+    }
+
+    fn on_body_too_large(&mut self, limit_bytes: u32) -> Reply {
+        refusal::too_large(limit_bytes).dialect(self.api.into())
+    }
+}
+
+impl Resolving {
+    /// What can be refused before the body came: a length over the limit, a compressed body.
+    fn refuse_by_headers(&self, headers: &Pairs) -> Option<Reply> {
+        let limit_bytes = self.plugin.gateway.max_body_bytes;
+        let length = value(headers, "content-length")
+            .and_then(|text| std::str::from_utf8(text).ok()?.parse::<u64>().ok());
+        if length.is_some_and(|length| length > u64::from(limit_bytes)) {
+            return Some(refusal::too_large(limit_bytes));
+        }
+        let encoding = value(headers, "content-encoding").unwrap_or(b"identity");
+        if !encoding.eq_ignore_ascii_case(b"identity") {
+            return Some(Reply::error(Code::UnsupportedEncoding));
+        }
+        None
+    }
+
+    fn model(&self, id: &[u8]) -> Reply {
+        match models::decode(id).and_then(|slug| self.plugin.endpoint(&slug)) {
+            Some(endpoint) => Reply::json(200, models::model(&endpoint.slug).into_bytes()),
+            None => refusal::unknown_model(),
+        }
+    }
+
+    fn record<'a>(
+        &'a self,
+        request: &Request<'_>,
+        model: &Model<'_>,
+        endpoint: &'a Endpoint,
+        length: usize,
+    ) -> RequestRecord<'a> {
+        // No offset is over `max_body_bytes`, which is a `u32`.
+        let offset = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        let worker = |index: usize| self.plugin.gateway.workers.get(index);
+        let targets = endpoint
+            .targets
+            .iter()
+            .filter(|target| target.enabled)
+            .filter_map(|target| {
+                Some(Target {
+                    worker: &worker(target.worker)?.id,
+                    served_model_name: &target.served_model_name,
+                    weight: target.weight,
+                })
+            })
+            .collect();
+        RequestRecord {
+            api: self.api,
+            stream: request.stream,
+            body_len: offset(length),
+            model_start: offset(model.start),
+            model_end: offset(model.end),
+            max_tokens: request.max_tokens.unwrap_or(0),
+            endpoint: &endpoint.name,
+            version: &endpoint.version,
+            mode: endpoint.mode,
+            max_attempts: endpoint.max_attempts,
+            timeout_ms: endpoint.timeout_ms,
+            targets,
+        }
+    }
+}
+
+fn reply(reply: Reply) -> HostResult<HeadersFlow> {
+    Ok(HeadersFlow::Reply(reply))
+}
+
+fn value<'a>(headers: &'a Pairs, name: &str) -> Option<&'a [u8]> {
+    let (_, value) = headers.iter().find(|(key, _)| key == name.as_bytes())?;
+    Some(value)
+}
+
+/// Takes away what a client may not say: the gateway's own headers and Envoy's control headers.
+/// Names are as Envoy delivers them, in lower case; each is removed with all its lines.
+fn strip(cx: &mut RequestHeaders<'_>, headers: &Pairs) -> HostResult<()> {
+    for (name, _) in headers {
+        if names::is_internal(name) || name.starts_with(names::ENVOY_PREFIX.as_bytes()) {
+            cx.remove_request_header(name)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! Why a body is refused, in the words of the error table.
+
+use dragoman_contract::Code;
+use dragoman_json::ScanError;
+use dragoman_sdk::Reply;
+
+/// The answer to a body that cannot be read. Says what and where, and nothing of the body itself.
+pub(crate) fn of(error: &ScanError) -> Reply {
+    let (code, param) = match error {
+        ScanError::Malformed { .. } => (Code::InvalidJson, None),
+        ScanError::DuplicateField { field } => (Code::DuplicateField, Some(*field)),
+        ScanError::WrongType { field, .. } => (Code::InvalidField, Some(*field)),
+    };
+    let reply = Reply::error(code).message(error.to_string());
+    match param {
+        Some(field) => reply.param(field),
+        None => reply,
+    }
+}
+
+/// One answer for every name that the caller cannot reach, whatever the reason: it does not repeat
+/// the name.
+pub(crate) fn unknown_model() -> Reply {
+    Reply::error(Code::ModelNotFound).param("model")
+}
+
+/// Names the limit, so that the client knows what would pass.
+pub(crate) fn too_large(limit_bytes: u32) -> Reply {
+    Reply::error(Code::RequestTooLarge)
+        .message(format!("the body is larger than {limit_bytes} bytes"))
+}

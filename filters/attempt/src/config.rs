@@ -1,0 +1,90 @@
+//! What `attempt` keeps of the document. The only filter that holds worker credentials.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+use dragoman_config::{CredentialHeader, Gateway};
+use dragoman_sdk::{Environment, Plugin};
+
+use crate::filter::Attempting;
+
+/// Headers that carry a client's credential; none of them may reach a worker.
+const CLIENT_CREDENTIALS: &[&str] = &["authorization", "x-api-key", "api-key", "proxy-authorization"];
+
+/// A header to present to a worker.
+pub(crate) struct Credential {
+    pub header: String,
+    pub value: Vec<u8>,
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credential").field("header", &self.header).finish_non_exhaustive()
+    }
+}
+
+/// The configured filter.
+#[derive(Debug)]
+pub struct Attempt {
+    /// Worker id → what to present.
+    pub(crate) credentials: BTreeMap<String, Credential>,
+    /// Every header that may hold a client's credential or another worker's: request headers are
+    /// shared by the attempts of a request.
+    pub(crate) credential_headers: Vec<String>,
+    /// Response header that names the worker.
+    pub(crate) backend_header: Option<String>,
+}
+
+impl Plugin for Attempt {
+    type Filter = Attempting;
+
+    fn configure(configuration: &[u8], environment: &dyn Environment) -> Result<Self, String> {
+        let gateway = dragoman_config::parse(configuration).map_err(|error| error.to_string())?;
+        let credentials = credentials(&gateway, environment)?;
+        let mut credential_headers: Vec<String> =
+            CLIENT_CREDENTIALS.iter().map(|name| (*name).to_owned()).collect();
+        for credential in credentials.values() {
+            if !credential_headers.contains(&credential.header) {
+                credential_headers.push(credential.header.clone());
+            }
+        }
+        let backend_header = gateway.routing.backend_header;
+        Ok(Self { credentials, credential_headers, backend_header })
+    }
+
+    fn filter(self: &Rc<Self>) -> Attempting {
+        Attempting::new(Rc::clone(self))
+    }
+}
+
+/// A worker that is to get a credential but whose variable is not set would be called without one;
+/// so that is a faulty configuration.
+fn credentials(
+    gateway: &Gateway,
+    environment: &dyn Environment,
+) -> Result<BTreeMap<String, Credential>, String> {
+    let mut credentials = BTreeMap::new();
+    for (index, worker) in gateway.workers.iter().enumerate() {
+        let Some(credential) = &worker.credential else { continue };
+        let fault = |reason: &str| {
+            format!("workers[{index}].credential.env: {}: {reason}", credential.env)
+        };
+        let secret = environment
+            .variable(&credential.env)
+            .filter(|secret| !secret.is_empty())
+            .ok_or_else(|| fault("not set in the environment of Envoy"))?;
+        if secret.bytes().any(|byte| !(0x20..0x7f).contains(&byte)) {
+            return Err(fault("holds a byte that a header value cannot carry"));
+        }
+        let (header, value) = match &credential.header {
+            CredentialHeader::Authorization => ("authorization", format!("Bearer {secret}")),
+            CredentialHeader::XApiKey => ("x-api-key", secret),
+            CredentialHeader::ApiKey => ("api-key", secret),
+            CredentialHeader::Named(name) => (name.as_str(), secret),
+        };
+        let credential = Credential { header: header.to_owned(), value: value.into_bytes() };
+        credentials.insert(worker.id.clone(), credential);
+    }
+    Ok(credentials)
+}

@@ -1,0 +1,194 @@
+//! The phases of `attempt`.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use dragoman_contract::names::{self, property};
+use dragoman_contract::{Candidate, Code, Plan};
+use dragoman_sdk::{
+    Done, Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders, ResponseBody,
+    ResponseHeaders,
+};
+
+use crate::config::Attempt;
+use crate::outcome::{Seen, outcome, trail};
+use crate::rewrite::Rewrite;
+
+/// Headers that only the gateway and Envoy talk in, or that would make an answer unreadable for us.
+const NOT_FOR_WORKERS: &[&str] = &[names::ENDPOINT_LIST, names::ROUTED, "accept-encoding"];
+/// Marks of the gateway's own; a worker that sends them is not believed.
+const NOT_FROM_WORKERS: &[&str] = &["x-cache", "idempotency-replayed"];
+
+/// One attempt.
+pub struct Attempting {
+    plugin: Rc<Attempt>,
+    state: Option<State>,
+}
+
+/// An attempt that is in the plan.
+struct State {
+    worker: String,
+    rewrite: Rewrite,
+    started: Duration,
+    timeout_ms: u32,
+    /// The trail of the attempts before.
+    before: String,
+    status: Option<u16>,
+    complete: bool,
+}
+
+impl Attempting {
+    pub(crate) fn new(plugin: Rc<Attempt>) -> Self {
+        Self { plugin, state: None }
+    }
+}
+
+impl Filter for Attempting {
+    fn on_request_headers(&mut self, cx: &mut RequestHeaders<'_>) -> HostResult<HeadersFlow> {
+        self.plugin.strip(cx)?;
+        let bytes = cx.property(property::PLAN)?.unwrap_or_default();
+        let Some(plan) = Plan::decode(&bytes) else {
+            return Ok(refused(Code::Misconfigured, "no earlier filter planned this request"));
+        };
+        let Some(at) = position(cx, &plan)? else {
+            return Ok(refused(Code::NoBackendAvailable, "the chosen address is not in the plan"));
+        };
+        let Some(candidate) = plan.candidates.get(at) else {
+            return Ok(refused(Code::InternalError, "the plan has no such candidate"));
+        };
+        let Some(rewrite) = Rewrite::new(&plan, candidate.served_model_name) else {
+            return Ok(refused(Code::InternalError, "the plan does not fit the body"));
+        };
+        if let Some(next) = plan.candidates.get(at + 1) {
+            cx.set_request_header(names::CLUSTER, next.cluster.as_bytes())?;
+        }
+        cx.set_request_header("content-length", rewrite.new_len.to_string().as_bytes())?;
+        cx.set_request_header(":authority", candidate.address.as_bytes())?;
+        self.plugin.present(cx, candidate)?;
+        cx.publish(property::WORKER, candidate.worker.as_bytes())?;
+        let before = if at == 0 { None } else { cx.property(property::ATTEMPTS)? };
+        let limit_bytes = plan.body_len;
+        self.state = Some(State {
+            worker: candidate.worker.to_owned(),
+            rewrite,
+            started: cx.monotonic(),
+            timeout_ms: plan.timeout_ms,
+            before: String::from_utf8(before.unwrap_or_default()).unwrap_or_default(),
+            status: None,
+            complete: false,
+        });
+        Ok(HeadersFlow::MoreBody { limit_bytes })
+    }
+
+    fn on_request_body(&mut self, cx: &mut RequestBody<'_>, length: usize) -> HostResult<Flow> {
+        let Some(state) = &self.state else { return Ok(Flow::Continue) };
+        let rewrite = &state.rewrite;
+        let prefix = if length == rewrite.old_len {
+            rewrite.prefix(cx.body(0, rewrite.keep)?)
+        } else {
+            None
+        };
+        let Some(prefix) = prefix else {
+            let reply = Reply::error(Code::InternalError).message("the body is not the planned one");
+            return Ok(Flow::Reply(reply));
+        };
+        cx.replace_body_prefix(rewrite.end, &prefix)?;
+        Ok(Flow::Continue)
+    }
+
+    fn on_body_too_large(&mut self, _limit_bytes: u32) -> Reply {
+        Reply::error(Code::InternalError).message("the body is not the planned one")
+    }
+
+    fn on_response_headers(
+        &mut self,
+        cx: &mut ResponseHeaders<'_>,
+        end_of_stream: bool,
+    ) -> HostResult<()> {
+        let pairs = cx.response_headers()?;
+        let backend_header = self.plugin.backend_header.as_deref();
+        for (name, _) in &pairs {
+            let is = |list: &[&str]| list.iter().any(|entry| entry.as_bytes() == name);
+            if names::is_internal(name) || is(NOT_FROM_WORKERS) {
+                cx.remove_response_header(name)?;
+            }
+        }
+        let Some(state) = &mut self.state else { return Ok(()) };
+        if let Some(header) = backend_header {
+            cx.set_response_header(header, state.worker.as_bytes())?;
+        }
+        let status = pairs.iter().find(|(name, _)| name == b":status");
+        state.status = status
+            .and_then(|(_, value)| std::str::from_utf8(value).ok()?.parse().ok())
+            .or(Some(0));
+        state.complete = end_of_stream;
+        let so_far = trail(&state.before, &state.worker, state.status.unwrap_or(0));
+        cx.publish(property::ATTEMPTS, so_far.as_bytes())
+    }
+
+    fn on_response_body(
+        &mut self,
+        _cx: &mut ResponseBody<'_>,
+        _size: usize,
+        end_of_stream: bool,
+    ) -> HostResult<()> {
+        if let Some(state) = &mut self.state {
+            state.complete |= end_of_stream;
+        }
+        Ok(())
+    }
+
+    fn on_done(&mut self, cx: &mut Done<'_>) -> HostResult<()> {
+        let Some(state) = &self.state else { return Ok(()) };
+        if state.complete {
+            return Ok(());
+        }
+        let details = cx.attribute(&["response", "code_details"])?.unwrap_or_default();
+        let failure = cx.attribute(&["upstream", "transport_failure_reason"])?.unwrap_or_default();
+        let end = outcome(Seen {
+            status: state.status,
+            complete: state.complete,
+            client_gone: details == b"downstream_remote_disconnect",
+            refused: !failure.is_empty(),
+            elapsed_ms: cx.monotonic().saturating_sub(state.started).as_millis(),
+            timeout_ms: state.timeout_ms,
+        });
+        cx.publish(property::ATTEMPTS, trail(&state.before, &state.worker, end).as_bytes())
+    }
+}
+
+/// A reply from here is final: Envoy does not try the next candidate.
+fn refused(code: Code, message: &str) -> HeadersFlow {
+    HeadersFlow::Reply(Reply::error(code).message(message))
+}
+
+/// Where in the plan the address that Envoy chose stands.
+fn position(cx: &mut RequestHeaders<'_>, plan: &Plan<'_>) -> HostResult<Option<usize>> {
+    let address = cx.attribute(&["upstream", "address"])?.unwrap_or_default();
+    let cluster = cx.attribute(&["xds", "cluster_name"])?.unwrap_or_default();
+    Ok(plan.candidates.iter().position(|candidate| {
+        candidate.address.as_bytes() == address && candidate.cluster.as_bytes() == cluster
+    }))
+}
+
+impl Attempt {
+    /// Takes away what no worker may see: the client's credential, the credential of the worker
+    /// that was tried before, and the gateway's own headers. The cluster header has to stay, Envoy
+    /// reads it for the next attempt.
+    fn strip(&self, cx: &mut RequestHeaders<'_>) -> HostResult<()> {
+        for name in NOT_FOR_WORKERS {
+            cx.remove_request_header(name)?;
+        }
+        for name in &self.credential_headers {
+            cx.remove_request_header(name)?;
+        }
+        Ok(())
+    }
+
+    fn present(&self, cx: &mut RequestHeaders<'_>, candidate: &Candidate<'_>) -> HostResult<()> {
+        match self.credentials.get(candidate.worker) {
+            Some(credential) => cx.set_request_header(&credential.header, &credential.value),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What a filter is.
+
+use std::rc::Rc;
+
+use dragoman_contract::Code;
+
+use crate::flow::{Flow, HeadersFlow, Reply};
+use crate::host::HostResult;
+use crate::phase::{
+    CalloutResponse, Done, RequestBody, RequestHeaders, ResponseBody, ResponseHeaders,
+};
+
+/// The environment variables that the configuration of the VM lets through.
+pub trait Environment {
+    /// Value of a variable, if it is set.
+    fn variable(&self, name: &str) -> Option<String>;
+}
+
+/// A configured filter: one per thread and configuration.
+pub trait Plugin: Sized + 'static {
+    /// One per request.
+    type Filter: Filter;
+
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// With a text of the form `path: value: reason`; the previous configuration stays in force.
+    fn configure(configuration: &[u8], environment: &dyn Environment) -> Result<Self, String>;
+
+    /// A filter for a new request.
+    fn filter(self: &Rc<Self>) -> Self::Filter;
+}
+
+/// One request's way through a filter. A module exports only the callbacks it lists
+/// (see [`crate::module!`]); the others keep these defaults.
+#[allow(unused_variables, reason = "defaults ignore what they are given")]
+pub trait Filter: 'static {
+    /// The request headers came.
+    ///
+    /// # Errors
+    /// A host call that failed; answered with 500 `internal_error`.
+    fn on_request_headers(&mut self, cx: &mut RequestHeaders<'_>) -> HostResult<HeadersFlow> {
+        Ok(HeadersFlow::Continue)
+    }
+
+    /// The body is complete, after [`HeadersFlow::MoreBody`]. `length` is its size in bytes.
+    ///
+    /// # Errors
+    /// As in `on_request_headers`.
+    fn on_request_body(&mut self, cx: &mut RequestBody<'_>, length: usize) -> HostResult<Flow> {
+        Ok(Flow::Continue)
+    }
+
+    /// The body is longer than the limit given with [`HeadersFlow::MoreBody`].
+    fn on_body_too_large(&mut self, limit_bytes: u32) -> Reply {
+        Reply::error(Code::RequestTooLarge)
+            .message(format!("the body is larger than {limit_bytes} bytes"))
+    }
+
+    /// The callout was answered, after `Await`. The request headers are still held.
+    ///
+    /// # Errors
+    /// As in `on_request_headers`.
+    fn on_callout(
+        &mut self,
+        cx: &mut RequestHeaders<'_>,
+        response: CalloutResponse,
+    ) -> HostResult<HeadersFlow> {
+        Ok(HeadersFlow::Continue)
+    }
+
+    /// The response headers came. Also called for requests this filter never saw.
+    ///
+    /// # Errors
+    /// A host call that failed; the response goes on and the failure is logged.
+    fn on_response_headers(
+        &mut self,
+        cx: &mut ResponseHeaders<'_>,
+        end_of_stream: bool,
+    ) -> HostResult<()> {
+        Ok(())
+    }
+
+    /// A chunk of the response came; `end_of_stream` may come with an empty one, or with trailers.
+    ///
+    /// # Errors
+    /// As in `on_response_headers`.
+    fn on_response_body(
+        &mut self,
+        cx: &mut ResponseBody<'_>,
+        size: usize,
+        end_of_stream: bool,
+    ) -> HostResult<()> {
+        Ok(())
+    }
+
+    /// The request is over. Downstream filters can still write properties for the access log.
+    ///
+    /// # Errors
+    /// As in `on_response_headers`.
+    fn on_log(&mut self, cx: &mut Done<'_>) -> HostResult<()> {
+        Ok(())
+    }
+
+    /// The filter is about to go. In an upstream filter the end of the attempt.
+    ///
+    /// # Errors
+    /// As in `on_response_headers`.
+    fn on_done(&mut self, cx: &mut Done<'_>) -> HostResult<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! How a request goes on.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use dragoman_contract::{Code, Dialect, ErrorBody};
+
+/// What a filter says after it saw the request headers.
+#[derive(Debug)]
+pub enum HeadersFlow {
+    /// On to the next filter.
+    Continue,
+    /// Hold the request until its body is complete, then call
+    /// [`Filter::on_request_body`](crate::Filter::on_request_body).
+    MoreBody {
+        /// Longest body in bytes; a longer one is answered with
+        /// [`Filter::on_body_too_large`](crate::Filter::on_body_too_large).
+        limit_bytes: u32,
+    },
+    /// Hold the request until the callout is answered.
+    Await(Callout),
+    /// Answer here.
+    Reply(Reply),
+}
+
+/// What a filter says when nothing more can come: a pause without something to wait for cannot be
+/// said.
+#[derive(Debug)]
+pub enum Flow {
+    /// On to the next filter.
+    Continue,
+    /// Hold the request until the callout is answered.
+    Await(Callout),
+    /// Answer here.
+    Reply(Reply),
+}
+
+impl From<Flow> for HeadersFlow {
+    fn from(flow: Flow) -> Self {
+        match flow {
+            Flow::Continue => Self::Continue,
+            Flow::Await(callout) => Self::Await(callout),
+            Flow::Reply(reply) => Self::Reply(reply),
+        }
+    }
+}
+
+/// A request of the gateway's own to a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callout {
+    /// Envoy cluster.
+    pub cluster: String,
+    /// With `:method`, `:path` and `:authority`.
+    pub headers: Vec<(String, String)>,
+    /// Body, may be empty.
+    pub body: Vec<u8>,
+    /// How long to wait; a time-out is answered with 504.
+    pub timeout: Duration,
+}
+
+/// An answer of the gateway's own.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, Cow<'static, [u8]>)>,
+    pub(crate) content: Content,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Bytes(Vec<u8>),
+    Error { code: Code, message: Option<String>, param: Option<String>, dialect: Dialect },
+}
+
+impl Reply {
+    /// A JSON document.
+    #[must_use]
+    pub fn json(status: u16, body: Vec<u8>) -> Self {
+        Self {
+            status,
+            headers: vec![("content-type", Cow::Borrowed(b"application/json"))],
+            content: Content::Bytes(body),
+        }
+    }
+
+    /// A row of the error table, in OpenAI's shape unless [`Reply::dialect`] says otherwise.
+    /// `Retry-After` comes with the codes that have one.
+    #[must_use]
+    pub fn error(code: Code) -> Self {
+        let mut headers: Vec<(&'static str, Cow<'static, [u8]>)> =
+            vec![("content-type", Cow::Borrowed(b"application/json"))];
+        if let Some(seconds) = code.retry_after_s() {
+            headers.push(("retry-after", Cow::Owned(seconds.to_string().into_bytes())));
+        }
+        let content =
+            Content::Error { code, message: None, param: None, dialect: Dialect::OpenAi };
+        Self { status: code.status(), headers, content }
+    }
+
+    /// Says more than the table's message. It must hold no secret and nothing of the prompt.
+    #[must_use]
+    pub fn message(mut self, text: impl Into<String>) -> Self {
+        if let Content::Error { message, .. } = &mut self.content {
+            *message = Some(text.into());
+        }
+        self
+    }
+
+    /// Names the field of the request that is at fault.
+    #[must_use]
+    pub fn param(mut self, name: impl Into<String>) -> Self {
+        if let Content::Error { param, .. } = &mut self.content {
+            *param = Some(name.into());
+        }
+        self
+    }
+
+    /// Shape of the error body.
+    #[must_use]
+    pub fn dialect(mut self, shape: Dialect) -> Self {
+        if let Content::Error { dialect, .. } = &mut self.content {
+            *dialect = shape;
+        }
+        self
+    }
+
+    /// The code, if this is an error.
+    #[must_use]
+    pub fn code(&self) -> Option<Code> {
+        match &self.content {
+            Content::Error { code, .. } => Some(*code),
+            Content::Bytes(_) => None,
+        }
+    }
+
+    pub(crate) fn body(&self, request_id: &str) -> Cow<'_, [u8]> {
+        match &self.content {
+            Content::Bytes(bytes) => Cow::Borrowed(bytes),
+            Content::Error { code, message, param, dialect } => {
+                let error = ErrorBody {
+                    code: *code,
+                    message: message.as_deref(),
+                    param: param.as_deref(),
+                    request_id,
+                };
+                Cow::Owned(error.to_json(*dialect).into_bytes())
+            }
+        }
+    }
+}

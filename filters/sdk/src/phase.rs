@@ -1,0 +1,156 @@
+//! What each phase of a request can reach.
+//!
+//! Envoy hands the request headers on when a filter continues; from then on they cannot be read or
+//! written. So they are methods of the request phases only, and asking for them later does not
+//! compile:
+//!
+//! ```compile_fail
+//! fn later(cx: &mut dragoman_sdk::ResponseHeaders<'_>) {
+//!     let _ = cx.request_header("authorization");
+//! }
+//! ```
+
+use std::time::Duration;
+
+use crate::host::{Buffer, Cas, Host, HostResult, Level, Map, Pairs};
+
+/// The host calls of one phase.
+pub(crate) type HostRef<'h> = &'h mut dyn Host;
+
+macro_rules! phase {
+    ($(#[$doc:meta])* $name:ident: $($part:ident),*) => {
+        $(#[$doc])*
+        pub struct $name<'h> {
+            pub(crate) host: HostRef<'h>,
+        }
+
+        #[allow(clippy::missing_errors_doc, reason = "each is its trait method in `host`")]
+        impl $name<'_> {
+            /// A property of the stream, `None` if nobody published it.
+            pub fn property(&mut self, name: &str) -> HostResult<Option<Vec<u8>>> {
+                self.host.property(&[name])
+            }
+            /// An attribute of Envoy's, such as `["upstream", "address"]`.
+            pub fn attribute(&mut self, path: &[&str]) -> HostResult<Option<Vec<u8>>> {
+                self.host.property(path)
+            }
+            /// Publishes a property.
+            pub fn publish(&mut self, name: &str, value: &[u8]) -> HostResult<()> {
+                self.host.publish(name, value)
+            }
+            /// Value and token of a key of shared data.
+            pub fn shared(&mut self, key: &str) -> HostResult<Option<(Vec<u8>, Cas)>> {
+                self.host.shared(key)
+            }
+            /// Compare and swap in shared data.
+            pub fn swap_shared(&mut self, key: &str, value: &[u8], cas: Cas) -> HostResult<bool> {
+                self.host.swap_shared(key, value, cas)
+            }
+            /// Time for measuring; never goes back.
+            pub fn monotonic(&mut self) -> Duration {
+                self.host.monotonic()
+            }
+            /// 64 random bits.
+            pub fn random(&mut self) -> u64 {
+                self.host.random()
+            }
+            /// Writes to the host's log.
+            pub fn log(&mut self, level: Level, text: &str) {
+                self.host.log(level, text);
+            }
+        }
+
+        $(phase!(@$part $name);)*
+    };
+    (@request_headers $name:ident) => {
+        #[allow(clippy::missing_errors_doc, reason = "each is its trait method in `host`")]
+        impl $name<'_> {
+            /// All header lines of the request.
+            pub fn request_headers(&mut self) -> HostResult<Pairs> {
+                self.host.pairs(Map::Request)
+            }
+            /// First value of one header of the request.
+            pub fn request_header(&mut self, name: &str) -> HostResult<Option<Vec<u8>>> {
+                self.host.header(Map::Request, name)
+            }
+            /// Sets one.
+            pub fn set_request_header(&mut self, name: &str, value: &[u8]) -> HostResult<()> {
+                self.host.set_header(Map::Request, name, value)
+            }
+            /// Removes all lines of one.
+            pub fn remove_request_header(&mut self, name: impl AsRef<[u8]>) -> HostResult<()> {
+                self.host.remove_header(Map::Request, name.as_ref())
+            }
+        }
+    };
+    (@request_body $name:ident) => {
+        #[allow(clippy::missing_errors_doc, reason = "each is its trait method in `host`")]
+        impl $name<'_> {
+            /// Up to `length` bytes of the request body from `start`.
+            pub fn body(&mut self, start: usize, length: usize) -> HostResult<Vec<u8>> {
+                self.host.body(Buffer::Request, start, length)
+            }
+            /// Replaces the first `length` bytes of the request body. The `content-length` is the
+            /// caller's to set.
+            pub fn replace_body_prefix(&mut self, length: usize, bytes: &[u8]) -> HostResult<()> {
+                self.host.replace_prefix(Buffer::Request, length, bytes)
+            }
+        }
+    };
+    (@response_headers $name:ident) => {
+        #[allow(clippy::missing_errors_doc, reason = "each is its trait method in `host`")]
+        impl $name<'_> {
+            /// All header lines of the response.
+            pub fn response_headers(&mut self) -> HostResult<Pairs> {
+                self.host.pairs(Map::Response)
+            }
+            /// Sets one.
+            pub fn set_response_header(&mut self, name: &str, value: &[u8]) -> HostResult<()> {
+                self.host.set_header(Map::Response, name, value)
+            }
+            /// Removes all lines of one.
+            pub fn remove_response_header(&mut self, name: impl AsRef<[u8]>) -> HostResult<()> {
+                self.host.remove_header(Map::Response, name.as_ref())
+            }
+        }
+    };
+}
+
+phase!(
+    /// The request headers are here, the body is not.
+    RequestHeaders: request_headers
+);
+phase!(
+    /// The request is complete and its headers have not left.
+    RequestBody: request_headers, request_body
+);
+phase!(
+    /// The response headers are here.
+    ResponseHeaders: response_headers
+);
+phase!(
+    /// A chunk of the response is here.
+    ResponseBody:
+);
+phase!(
+    /// The request is over, however it ended.
+    Done:
+);
+
+/// The answer to a callout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CalloutResponse {
+    /// Header lines with `:status`; none at all when the connection broke.
+    pub headers: Pairs,
+    /// Body.
+    pub body: Vec<u8>,
+}
+
+impl CalloutResponse {
+    /// The status, if there was an answer.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        let (_, value) = self.headers.iter().find(|(name, _)| name == b":status")?;
+        std::str::from_utf8(value).ok()?.parse().ok()
+    }
+}
