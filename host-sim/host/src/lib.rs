@@ -4,5 +4,16 @@
 //! No wasmtime, no sockets, no threads and no real time: events come in, commands go out
 //! ([`io`]), guests are reached through the two directions of the ABI as traits ([`abi`]).
 
+pub mod abi;
+mod breakers;
 pub mod config;
 pub mod io;
+mod metrics;
+mod process;
+mod random;
+mod shared_data;
+mod worker;
+
+pub use abi::{LoadError, Vm, VmFactory};
+pub use process::Process;
+pub use worker::{StartError, Worker};
