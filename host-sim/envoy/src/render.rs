@@ -1,0 +1,241 @@
+//! Writes `envoy.yaml` from `gateway.json`.
+//!
+//! The text comes from the templates beside this file, because people read it: order, comments and
+//! anchors stay as an engineer would write them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+
+use dragoman_config::{ConfigError, Gateway};
+use dragoman_contract::names;
+
+mod fill;
+mod replies;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+use fill::fill;
+
+/// Most that a connection reads at once, in bytes; Envoy's own default.
+const READ_LIMIT_BYTES: u64 = 1024 * 1024;
+/// What Envoy may buffer beyond the gateway's own limit, in bytes.
+///
+/// Envoy checks its limit before a filter that buffers sees the new piece of the body. A piece over
+/// HTTP/1 is what one read brings: the limit above plus one last reservation of 128 KiB.
+const BODY_MARGIN_BYTES: u64 = READ_LIMIT_BYTES + 256 * 1024;
+/// A cluster without hosts, for requests that did not pass the whole chain. The configuration check
+/// keeps the prefix from workers.
+const REFUSED_CLUSTER: &str = "dragoman-refused";
+/// The windows that HTTP/2 allows and Envoy accepts, in bytes.
+const WINDOW_BYTES: std::ops::RangeInclusive<u64> = 65_535..=(1 << 31) - 1;
+/// Properties of the filters in the request's log line: field name and property.
+const LOGGED_PROPERTIES: [(&str, &str); 5] = [
+    ("endpoint", names::property::ENDPOINT),
+    ("version", names::property::VERSION),
+    ("worker", names::property::WORKER),
+    ("tried", names::property::ATTEMPTS),
+    ("error", names::property::ERROR),
+];
+
+/// What `gateway.json` does not say.
+#[derive(Clone, Debug)]
+pub struct RenderOptions {
+    /// Where the gateway listens.
+    pub listen: SocketAddr,
+    /// Where the admin endpoints listen; keep it on loopback.
+    pub admin: SocketAddr,
+    /// Folder of the `.wasm` files, relative to where Envoy is started.
+    pub modules: String,
+    /// File of the access log.
+    pub access_log: String,
+}
+
+impl Default for RenderOptions {
+    fn default() -> Self {
+        let loopback = |port| SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port));
+        Self {
+            listen: loopback(10_000),
+            admin: loopback(9_901),
+            modules: "envoy/modules".to_owned(),
+            access_log: "/dev/stdout".to_owned(),
+        }
+    }
+}
+
+/// Why there is no `envoy.yaml`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RenderError {
+    /// The document is not a configuration of the gateway.
+    Config(ConfigError),
+    /// There is no worker, and Envoy takes no route without a cluster.
+    NoWorker,
+}
+
+impl fmt::Display for RenderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::NoWorker => f.write_str("workers: []: must not be empty"),
+        }
+    }
+}
+
+impl std::error::Error for RenderError {}
+
+/// The whole file; the same input gives the same bytes.
+///
+/// # Errors
+///
+/// If the document is refused by the gateway's own configuration check, or has no worker.
+pub fn render(gateway_json: &str, options: &RenderOptions) -> Result<String, RenderError> {
+    let gateway = dragoman_config::parse(gateway_json.as_bytes()).map_err(RenderError::Config)?;
+    if gateway.workers.is_empty() {
+        return Err(RenderError::NoWorker);
+    }
+    let body_limit = u64::from(gateway.max_body_bytes).saturating_add(BODY_MARGIN_BYTES);
+    let window = body_limit.clamp(*WINDOW_BYTES.start(), *WINDOW_BYTES.end());
+    let clusters = members(&gateway);
+    let document = format!(
+        "configuration: &config\n  {}",
+        scalar::document(gateway_json)
+    );
+    Ok(fill(
+        include_str!("render/template/bootstrap.yaml"),
+        &[
+            ("admin", &*socket_address(options.admin)),
+            ("listen", &socket_address(options.listen)),
+            ("window", &window.to_string()),
+            ("body_limit", &body_limit.to_string()),
+            ("read_limit", &READ_LIMIT_BYTES.to_string()),
+            ("refused_cluster", REFUSED_CLUSTER),
+            ("access_log", &scalar::quoted(&options.access_log)),
+            ("request_line", &request_line()),
+            (
+                "attempt_line",
+                include_str!("render/template/attempt_line.yaml"),
+            ),
+            ("mappers", &replies::mappers()),
+            ("routed_header", names::ROUTED),
+            ("cluster_header", names::CLUSTER),
+            ("cluster_map", &cluster_map(&clusters)),
+            ("alias", &plugin("alias", &document, "", options)),
+            (
+                "select",
+                &plugin("select", "configuration: *config", "", options),
+            ),
+            ("clusters", &cluster_list(&clusters, &gateway, options)),
+        ],
+    ))
+}
+
+/// The clusters that workers name, each with its distinct addresses in the order of the document.
+fn members(gateway: &Gateway) -> BTreeMap<&str, Vec<SocketAddr>> {
+    let mut clusters: BTreeMap<&str, Vec<SocketAddr>> = BTreeMap::new();
+    for worker in &gateway.workers {
+        let addresses = clusters.entry(worker.cluster.as_str()).or_default();
+        if !addresses.contains(&worker.address) {
+            addresses.push(worker.address);
+        }
+    }
+    clusters
+}
+
+fn cluster_map(clusters: &BTreeMap<&str, Vec<SocketAddr>>) -> String {
+    let action =
+        "type.googleapis.com/envoy.extensions.router.cluster_specifiers.matcher.v3.ClusterAction";
+    let line = |name: &&str| {
+        let name = scalar::quoted(name);
+        format!(
+            "{name}: {{action: {{name: {name}, typed_config: {{\"@type\": {action}, cluster: {name}}}}}}}\n"
+        )
+    };
+    clusters.keys().map(line).collect()
+}
+
+fn cluster_list(
+    clusters: &BTreeMap<&str, Vec<SocketAddr>>,
+    gateway: &Gateway,
+    options: &RenderOptions,
+) -> String {
+    let attempt = plugin(
+        "attempt",
+        "configuration: *config",
+        &environment(gateway),
+        options,
+    );
+    let template = |first: bool| {
+        if first {
+            include_str!("render/template/first_cluster.yaml")
+        } else {
+            include_str!("render/template/next_cluster.yaml")
+        }
+    };
+    let one = |(index, (name, addresses)): (usize, (&&str, &Vec<SocketAddr>))| {
+        let endpoint = |address: &SocketAddr| {
+            format!("- endpoint: {{address: {}}}\n", socket_address(*address))
+        };
+        let values = [
+            ("name", &*scalar::quoted(name)),
+            (
+                "endpoints",
+                &addresses.iter().map(endpoint).collect::<String>(),
+            ),
+            ("endpoint_header", names::ENDPOINT_LIST),
+            ("attempt", &attempt),
+        ];
+        fill(template(index == 0), &values)
+    };
+    clusters.iter().enumerate().map(one).collect()
+}
+
+fn plugin(name: &str, configuration: &str, environment: &str, options: &RenderOptions) -> String {
+    let file = scalar::quoted(&format!(
+        "{}/{name}.wasm",
+        options.modules.trim_end_matches('/')
+    ));
+    fill(
+        include_str!("render/template/plugin.yaml"),
+        &[
+            ("name", name),
+            ("configuration", configuration),
+            ("environment", environment),
+            ("file", &file),
+        ],
+    )
+}
+
+/// The variables that hold the workers' credentials; only `attempt` may read them.
+fn environment(gateway: &Gateway) -> String {
+    let credentials = gateway
+        .workers
+        .iter()
+        .filter_map(|worker| worker.credential.as_ref());
+    let keys: BTreeSet<&str> = credentials
+        .map(|credential| credential.env.as_str())
+        .collect();
+    if keys.is_empty() {
+        return String::new();
+    }
+    let keys: Vec<String> = keys.into_iter().map(scalar::quoted).collect();
+    format!(
+        "environment_variables: {{host_env_keys: [{}]}}",
+        keys.join(", ")
+    )
+}
+
+fn request_line() -> String {
+    let property =
+        |(field, name): (&str, &str)| format!("{field}: \"%FILTER_STATE(wasm.{name}:PLAIN)%\"\n");
+    let properties = LOGGED_PROPERTIES.into_iter().map(property);
+    include_str!("render/template/request_line.yaml").to_owned() + &properties.collect::<String>()
+}
+
+fn socket_address(address: SocketAddr) -> String {
+    format!(
+        "{{socket_address: {{address: \"{}\", port_value: {}}}}}",
+        address.ip(),
+        address.port()
+    )
+}
