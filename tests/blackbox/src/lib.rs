@@ -1,1 +1,20 @@
-//! (to be written)
+//! The harness of the black-box tests: a gateway as a child process in front of mock workers.
+//!
+//! [`World`] starts everything on free ports and ends it; [`Connection`] speaks HTTP/1.1 byte by
+//! byte, [`h2`] HTTP/2. The same test runs on Envoy and on host-sim: [`both_engines!`].
+
+pub mod client;
+mod document;
+pub mod engine;
+mod gateway;
+pub mod h2;
+mod log;
+mod ports;
+pub mod shell;
+pub mod world;
+
+pub use client::{Connection, End, Response};
+pub use document::Document;
+pub use engine::Engine;
+pub use mock_worker::{At, Drip, Faults, How, MockWorker, Request, Seen};
+pub use world::{World, WorldBuilder};

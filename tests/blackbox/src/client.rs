@@ -1,0 +1,387 @@
+//! HTTP/1.1 byte by byte: what is sent and how it is cut is the test's choice, and what comes back
+//! is seen as it arrives.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use socket2::SockRef;
+
+/// Longest silence before a test is given up: well above every time-out that a test sets.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One connection to the gateway.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    closed: bool,
+}
+
+/// How a response ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With its last chunk, or the number of bytes it had promised.
+    Complete,
+    /// The connection ended before that.
+    BrokenOff,
+}
+
+/// The head of a response.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// Status.
+    pub status: u16,
+    /// Names in lower case, values as they came.
+    pub headers: Vec<(String, Vec<u8>)>,
+}
+
+/// A whole response.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// Status.
+    pub status: u16,
+    /// Names in lower case, values as they came.
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// Without chunk framing.
+    pub body: Vec<u8>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// A piece of a response body, as the connection had it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// A chunk of a chunked body, or what had arrived of another.
+    Data(Vec<u8>, Instant),
+    /// Nothing follows.
+    End(End),
+}
+
+/// What is left to read of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Chunks until an empty one.
+    Chunks,
+    /// This many bytes.
+    Bytes(usize),
+    /// Everything until the connection ends.
+    UntilClose,
+}
+
+impl Connection {
+    /// Connects.
+    ///
+    /// # Panics
+    /// When nobody listens.
+    #[must_use]
+    pub fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address)
+            .unwrap_or_else(|problem| panic!("connecting to {address}: {problem}"));
+        stream.set_nodelay(true).expect("the socket is open");
+        stream
+            .set_read_timeout(Some(PATIENCE))
+            .expect("the socket is open");
+        Self {
+            stream,
+            buffer: Vec::new(),
+            closed: false,
+        }
+    }
+
+    /// Sends these bytes at once. That the peer is gone is seen when reading.
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+        let _ = self.stream.write_all(bytes.as_ref());
+        self
+    }
+
+    /// Sends these bytes in pieces that end at these offsets, each in a packet of its own as far
+    /// as that can be had.
+    pub fn send_cut_at(&mut self, bytes: &[u8], offsets: &[usize]) -> &mut Self {
+        let mut from = 0;
+        for to in offsets.iter().copied().chain([bytes.len()]) {
+            let to = to.clamp(from, bytes.len());
+            self.send(&bytes[from..to]);
+            from = to;
+            // Loopback hands a packet over at once, but the reader has to get a turn.
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self
+    }
+
+    /// Says that nothing more comes, and goes on reading.
+    pub fn finish_sending(&mut self) -> &mut Self {
+        let _ = self.stream.shutdown(Shutdown::Write);
+        self
+    }
+
+    /// Breaks the connection off (RST).
+    pub fn abort(self) {
+        let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+    }
+
+    /// The next response, head and body.
+    ///
+    /// # Panics
+    /// When no head comes.
+    pub fn response(&mut self) -> Response {
+        let head = self.head();
+        let mut rest = head.rest();
+        let mut body = Vec::new();
+        loop {
+            match self.piece(&mut rest) {
+                Piece::Data(data, _) => body.extend(data),
+                Piece::End(end) => {
+                    return Response {
+                        status: head.status,
+                        headers: head.headers,
+                        body,
+                        end,
+                    };
+                }
+            }
+        }
+    }
+
+    /// The next head that is not `100 Continue`.
+    ///
+    /// # Panics
+    /// When none comes.
+    pub fn head(&mut self) -> Head {
+        self.try_head()
+            .expect("the connection ended before a response")
+    }
+
+    /// The next head that is not `100 Continue`; `None` if the connection ends first.
+    ///
+    /// # Panics
+    /// When nothing comes for 30 s, or it is not HTTP.
+    pub fn try_head(&mut self) -> Option<Head> {
+        loop {
+            while !self.buffer.windows(4).any(|window| window == b"\r\n\r\n") {
+                if !self.fill() {
+                    assert!(
+                        self.buffer.is_empty(),
+                        "half a head: {}",
+                        String::from_utf8_lossy(&self.buffer)
+                    );
+                    return None;
+                }
+            }
+            let end = self
+                .buffer
+                .windows(4)
+                .position(|window| window == b"\r\n\r\n")
+                .unwrap_or_default();
+            let bytes: Vec<u8> = self.buffer.drain(..end + 4).collect();
+            let head = parse_head(&bytes);
+            if head.status != 100 {
+                return Some(head);
+            }
+        }
+    }
+
+    /// The next piece of a body, as soon as it is there.
+    ///
+    /// # Panics
+    /// When nothing comes for 30 s, or the chunks are none.
+    pub fn piece(&mut self, rest: &mut Rest) -> Piece {
+        match *rest {
+            Rest::Chunks => self.chunk(),
+            Rest::Bytes(0) => Piece::End(End::Complete),
+            Rest::Bytes(_) | Rest::UntilClose if self.buffer.is_empty() && !self.fill() => {
+                Piece::End(if *rest == Rest::UntilClose {
+                    End::Complete
+                } else {
+                    End::BrokenOff
+                })
+            }
+            Rest::Bytes(left) => {
+                let data: Vec<u8> = self.buffer.drain(..left.min(self.buffer.len())).collect();
+                *rest = Rest::Bytes(left - data.len());
+                Piece::Data(data, Instant::now())
+            }
+            Rest::UntilClose => Piece::Data(std::mem::take(&mut self.buffer), Instant::now()),
+        }
+    }
+
+    /// Whether the peer has closed and nothing more comes. Waits for it.
+    pub fn is_closed(&mut self) -> bool {
+        self.buffer.is_empty() && !self.fill()
+    }
+
+    fn chunk(&mut self) -> Piece {
+        let Some(line) = self.line() else {
+            return Piece::End(End::BrokenOff);
+        };
+        let size = String::from_utf8_lossy(&line);
+        let size = usize::from_str_radix(size.trim(), 16)
+            .unwrap_or_else(|_| panic!("{size:?} is no chunk size"));
+        if size == 0 {
+            loop {
+                match self.line() {
+                    Some(line) if line.is_empty() => return Piece::End(End::Complete),
+                    Some(_) => {}
+                    None => return Piece::End(End::BrokenOff),
+                }
+            }
+        }
+        while self.buffer.len() < size + 2 {
+            if !self.fill() {
+                return Piece::End(End::BrokenOff);
+            }
+        }
+        let data = self.buffer.drain(..size).collect();
+        self.buffer.drain(..2);
+        Piece::Data(data, Instant::now())
+    }
+
+    fn line(&mut self) -> Option<Vec<u8>> {
+        loop {
+            if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\r\n") {
+                let line = self.buffer.drain(..end).collect();
+                self.buffer.drain(..2);
+                return Some(line);
+            }
+            if !self.fill() {
+                return None;
+            }
+        }
+    }
+
+    /// Reads on; false when the connection is over.
+    fn fill(&mut self) -> bool {
+        let mut piece = [0; 65536];
+        while !self.closed {
+            match self.stream.read(&mut piece) {
+                Ok(0) => self.closed = true,
+                Ok(count) => {
+                    self.buffer.extend_from_slice(&piece[..count]);
+                    return true;
+                }
+                Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
+                Err(problem)
+                    if matches!(
+                        problem.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+                    ) =>
+                {
+                    panic!("nothing came for {} s", PATIENCE.as_secs())
+                }
+                Err(_) => self.closed = true,
+            }
+        }
+        false
+    }
+}
+
+fn parse_head(bytes: &[u8]) -> Head {
+    let mut lines = bytes
+        .split(|byte| *byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let first = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
+    let status = first
+        .strip_prefix("HTTP/1.")
+        .and_then(|rest| rest.get(2..5))
+        .and_then(|status| status.parse().ok())
+        .unwrap_or_else(|| panic!("{first:?} is no status line"));
+    let headers = lines
+        .filter(|line| !line.is_empty())
+        .map(|line| {
+            let colon = line
+                .iter()
+                .position(|byte| *byte == b':')
+                .unwrap_or(line.len());
+            let (name, value) = line.split_at(colon);
+            let value = value.get(1..).unwrap_or_default().trim_ascii();
+            (
+                String::from_utf8_lossy(name).to_ascii_lowercase(),
+                value.to_vec(),
+            )
+        })
+        .collect();
+    Head { status, headers }
+}
+
+impl Head {
+    /// The first header of that lower-case name, as text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<String> {
+        header(&self.headers, name)
+    }
+
+    /// How its body is framed.
+    #[must_use]
+    pub fn rest(&self) -> Rest {
+        if self.header("transfer-encoding").is_some() {
+            return Rest::Chunks;
+        }
+        match self
+            .header("content-length")
+            .and_then(|length| length.parse().ok())
+        {
+            Some(length) => Rest::Bytes(length),
+            None if matches!(self.status, 204 | 304) => Rest::Bytes(0),
+            None => Rest::UntilClose,
+        }
+    }
+}
+
+impl Response {
+    /// The first header of that lower-case name, as text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<String> {
+        header(&self.headers, name)
+    }
+
+    /// The body as text, odd bytes replaced.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The body as JSON.
+    ///
+    /// # Panics
+    /// When it is none.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|problem| panic!("{problem} in {:?}", self.text()))
+    }
+
+    /// `error.code` of the body; empty if there is none.
+    #[must_use]
+    pub fn error_code(&self) -> String {
+        serde_json::from_slice::<Value>(&self.body)
+            .ok()
+            .and_then(|body| body["error"]["code"].as_str().map(str::to_owned))
+            .unwrap_or_default()
+    }
+
+    /// Status and `error.code`, for comparing both at once.
+    #[must_use]
+    pub fn outcome(&self) -> (u16, String) {
+        (self.status, self.error_code())
+    }
+
+    /// `choices[0].message.content` of a chat.
+    ///
+    /// # Panics
+    /// When the body is no chat.
+    #[must_use]
+    pub fn content(&self) -> String {
+        let content = self.json()["choices"][0]["message"]["content"]
+            .as_str()
+            .map(str::to_owned);
+        content.unwrap_or_else(|| panic!("no chat: {} {:?}", self.status, self.text()))
+    }
+}
+
+fn header(headers: &[(String, Vec<u8>)], name: &str) -> Option<String> {
+    headers
+        .iter()
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+}

@@ -1,0 +1,82 @@
+//! The `gateway.json` of a test, built up from the parts that differ.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+/// A gateway document that is complete once it has workers and endpoints.
+#[derive(Clone, Debug)]
+pub struct Document(Value);
+
+impl Default for Document {
+    fn default() -> Self {
+        Self(json!({
+            "version": 1,
+            "max_body_bytes": 4_194_304,
+            "endpoints": [],
+            "workers": [],
+        }))
+    }
+}
+
+impl Document {
+    /// Adds a worker; `credential` names an environment variable of the gateway.
+    #[must_use]
+    pub fn worker(
+        mut self,
+        id: &str,
+        cluster: &str,
+        address: SocketAddr,
+        credential: Option<&str>,
+    ) -> Self {
+        let mut worker = json!({"id": id, "cluster": cluster, "address": address.to_string()});
+        if let Some(name) = credential {
+            worker["credential"] = json!({"env": name});
+        }
+        self.push("workers", worker);
+        self
+    }
+
+    /// Adds an endpoint of mode `failover` whose targets are `(worker, served model name)`.
+    #[must_use]
+    pub fn endpoint(self, name: &str, targets: &[(&str, &str)]) -> Self {
+        self.endpoint_with(name, targets, json!({}))
+    }
+
+    /// The same with other fields, which replace the usual ones.
+    #[must_use]
+    pub fn endpoint_with(mut self, name: &str, targets: &[(&str, &str)], fields: Value) -> Self {
+        let targets: Vec<_> = targets
+            .iter()
+            .map(|(worker, served)| json!({"worker": worker, "served_model_name": served}))
+            .collect();
+        let mut endpoint = json!({
+            "name": name, "version": "v1", "mode": "failover", "timeout_ms": 10_000,
+            "max_attempts": targets.len().max(1), "targets": targets,
+        });
+        if let (Some(endpoint), Value::Object(fields)) = (endpoint.as_object_mut(), fields) {
+            endpoint.extend(fields);
+        }
+        self.push("endpoints", endpoint);
+        self
+    }
+
+    /// Sets a field of the top level.
+    #[must_use]
+    pub fn with(mut self, field: &str, value: Value) -> Self {
+        self.0[field] = value;
+        self
+    }
+
+    /// The document.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.0
+    }
+
+    fn push(&mut self, list: &str, item: Value) {
+        if let Some(list) = self.0[list].as_array_mut() {
+            list.push(item);
+        }
+    }
+}
