@@ -7,6 +7,7 @@
 pub mod abi;
 mod breakers;
 pub mod config;
+pub mod format;
 pub mod io;
 mod metrics;
 mod process;
