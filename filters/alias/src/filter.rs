@@ -57,7 +57,7 @@ impl Filter for Resolving {
     fn on_request_body(&mut self, cx: &mut RequestBody<'_>, length: usize) -> HostResult<Flow> {
         let body = cx.body(0, length)?;
         let refused = |reply: Reply| Ok(Flow::Reply(reply.dialect(self.api.into())));
-        let request = match dragoman_json::scan(&body) {
+        let request = match dragoman_json::scan_request(&body) {
             Ok(request) => request,
             Err(error) => return refused(refusal::of(&error)),
         };
@@ -128,9 +128,9 @@ impl Resolving {
             api: self.api,
             stream: request.stream,
             body_len: offset(length),
-            model_start: offset(model.start),
-            model_end: offset(model.end),
-            max_tokens: request.max_tokens.unwrap_or(0),
+            model_start: offset(model.span.start),
+            model_end: offset(model.span.end),
+            max_tokens: request.token_limit().unwrap_or(0),
             endpoint: &endpoint.name,
             version: &endpoint.version,
             mode: endpoint.mode,

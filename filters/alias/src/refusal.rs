@@ -6,14 +6,14 @@ use dragoman_sdk::Reply;
 
 /// The answer to a body that cannot be read. Says what and where, and nothing of the body itself.
 pub(crate) fn of(error: &ScanError) -> Reply {
-    let (code, param) = match error {
-        ScanError::Malformed { .. } => (Code::InvalidJson, None),
-        ScanError::DuplicateField { field } => (Code::DuplicateField, Some(*field)),
-        ScanError::WrongType { field, .. } => (Code::InvalidField, Some(*field)),
+    let (code, field) = match error {
+        ScanError::Malformed { .. } | ScanError::NotAnObject => (Code::InvalidJson, None),
+        ScanError::DuplicateField(field) => (Code::DuplicateField, Some(field)),
+        ScanError::WrongType { field, .. } => (Code::InvalidField, Some(field)),
     };
     let reply = Reply::error(code).message(error.to_string());
-    match param {
-        Some(field) => reply.param(field),
+    match field {
+        Some(field) => reply.param(field.as_str()),
         None => reply,
     }
 }

@@ -1,0 +1,193 @@
+//! Whole attempts on the fake host.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use dragoman_attempt::Attempt;
+use dragoman_contract::{Candidate, Plan};
+use dragoman_sdk::fake::{Exchange, FakeHost};
+use dragoman_sdk::{Action, Filter, Plugin};
+
+const CONFIG: &str = r#"{
+  "version": 1, "endpoints": [], "auth": {"mode": "off"},
+  "workers": [{"id": "w1", "cluster": "a", "address": "127.0.0.1:9101", "credential": {"env": "W1_KEY"}},
+              {"id": "w2", "cluster": "b", "address": "127.0.0.1:9102", "credential": {"env": "W2_KEY", "header": "x-worker-key"}},
+              {"id": "w3", "cluster": "b", "address": "127.0.0.1:9103"}]
+}"#;
+const BODY: &[u8] = br#"{"model":"chat","seed":9007199254740995}"#;
+
+fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn attempt() -> Rc<Attempt> {
+    let environment = environment(&[("W1_KEY", "one"), ("W2_KEY", "two")]);
+    Rc::new(Attempt::configure(CONFIG.as_bytes(), &environment).unwrap())
+}
+
+fn plan() -> Vec<u8> {
+    let candidate = |cluster, address, worker, served_model_name| Candidate { cluster, address, worker, served_model_name };
+    let candidates = vec![
+        candidate("a", "127.0.0.1:9101", "w1", "large-model"),
+        candidate("b", "127.0.0.1:9102", "w2", "m"),
+        candidate("b", "127.0.0.1:9103", "w3", "chat"),
+    ];
+    Plan { body_len: 40, model_start: 9, model_end: 15, timeout_ms: 1000, candidates }.encode()
+}
+
+/// A host for an attempt at `address` in `cluster`, with the headers an earlier attempt left.
+fn host(cluster: &str, address: &str) -> FakeHost {
+    let mut host = FakeHost::new(&[
+        (":authority", "gateway.example"),
+        ("authorization", "Bearer of-the-client"),
+        ("x-worker-key", "left-over"),
+        ("x-api-key", "of-the-client"),
+        ("x-gateway-destination-endpoint", "127.0.0.1:9101,127.0.0.1:9102"),
+        ("x-dragoman-cluster", "a"),
+        ("x-dragoman-routed", "1"),
+        ("accept-encoding", "gzip"),
+        ("content-length", "40"),
+        ("x-note", "stays"),
+    ]);
+    host.properties.insert("dragoman.plan".into(), plan());
+    host.properties.insert("upstream.address".into(), address.into());
+    host.properties.insert("xds.cluster_name".into(), cluster.into());
+    host
+}
+
+fn at(cluster: &str, address: &str) -> Exchange<impl Filter> {
+    Exchange::new(&attempt(), host(cluster, address))
+}
+
+fn names(host: &FakeHost) -> Vec<String> {
+    let pairs = host.request.as_ref().unwrap();
+    pairs.iter().map(|(name, value)| format!("{}: {}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))).collect()
+}
+
+#[test]
+fn a_worker_gets_its_model_name_its_credential_and_nothing_of_ours() {
+    let mut it = at("a", "127.0.0.1:9101");
+    assert_eq!(it.request(BODY), Action::Continue);
+    assert_eq!(it.host.body, br#"{"model":"large-model","seed":9007199254740995}"#);
+    assert_eq!(
+        names(&it.host),
+        [
+            "x-note: stays",
+            "x-dragoman-cluster: b",
+            "content-length: 47",
+            ":authority: 127.0.0.1:9101",
+            "authorization: Bearer one",
+        ]
+    );
+    assert_eq!(it.host.properties["dragoman.worker"], b"w1");
+}
+
+#[test]
+fn a_later_worker_never_sees_an_earlier_ones_credential() {
+    let mut it = at("b", "127.0.0.1:9102");
+    it.request(BODY);
+    assert_eq!(it.host.body, br#"{"model":"m","seed":9007199254740995}"#);
+    assert_eq!(it.host.request_header("x-worker-key").as_deref(), Some("two"));
+    assert_eq!(it.host.request_header("authorization"), None);
+    assert_eq!(it.host.request_header("content-length").as_deref(), Some("37"));
+
+    let mut it = at("b", "127.0.0.1:9103");
+    it.request(BODY);
+    assert_eq!(it.host.body, BODY);
+    for name in ["x-worker-key", "authorization", "x-api-key"] {
+        assert_eq!(it.host.request_header(name), None, "{name}");
+    }
+}
+
+#[test]
+fn an_address_outside_the_plan_gets_no_credential_and_no_request() {
+    for (cluster, address) in [("a", "127.0.0.1:9102"), ("b", "127.0.0.1:9101"), ("a", ""), ("", "127.0.0.1:9101")] {
+        let mut it = at(cluster, address);
+        assert_eq!(it.headers(false), Action::Pause);
+        assert_eq!(it.host.replied.as_ref().unwrap().status, 503, "{cluster} {address}");
+        for name in ["x-worker-key", "authorization"] {
+            assert_eq!(it.host.request_header(name), None, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_request_without_a_plan_goes_nowhere() {
+    for plan in [None, Some(Vec::new()), Some(vec![9; 40])] {
+        let mut host = host("a", "127.0.0.1:9101");
+        host.properties.remove("dragoman.plan");
+        host.properties.extend(plan.map(|plan| ("dragoman.plan".to_owned(), plan)));
+        let mut it = Exchange::new(&attempt(), host);
+        assert_eq!(it.headers(false), Action::Pause);
+        assert_eq!(it.host.replied.as_ref().unwrap().status, 500);
+        assert_eq!(it.host.request_header("authorization"), None);
+    }
+}
+
+#[test]
+fn a_body_that_is_not_the_planned_one_is_not_sent() {
+    for body in [&BODY[..39], b"", &[BODY, b" "].concat()] {
+        let mut it = at("a", "127.0.0.1:9101");
+        assert_eq!(it.request(body), Action::Pause);
+        assert_eq!(it.host.replied.unwrap().status, 500);
+    }
+}
+
+#[test]
+fn a_worker_cannot_speak_for_the_gateway() {
+    let mut it = at("a", "127.0.0.1:9101");
+    it.request(BODY);
+    let forged = [
+        (":status", "200"),
+        ("x-aisuite-backend", "forged"),
+        ("x-dragoman-explain", "forged"),
+        ("x-cache", "hit"),
+        ("idempotency-replayed", "true"),
+        ("x-ratelimit-remaining", "stays"),
+    ];
+    it.response(&forged, false);
+    assert_eq!(it.host.response_header("x-aisuite-backend").as_deref(), Some("w1"));
+    for name in ["x-dragoman-explain", "x-cache", "idempotency-replayed"] {
+        assert_eq!(it.host.response_header(name), None, "{name}");
+    }
+    assert_eq!(it.host.response_header("x-ratelimit-remaining").as_deref(), Some("stays"));
+}
+
+#[test]
+fn the_trail_tells_how_each_attempt_ended() {
+    let trail = |it: &Exchange<_>| String::from_utf8(it.host.properties["dragoman.attempts"].clone()).unwrap();
+    let mut first = at("a", "127.0.0.1:9101");
+    first.request(BODY);
+    first.host.now = Duration::from_millis(1000);
+    first.done();
+    assert_eq!(trail(&first), "w1=timeout");
+
+    let mut second = at("b", "127.0.0.1:9102");
+    second.host.properties.insert("dragoman.attempts".into(), "w1=timeout".into());
+    second.request(BODY);
+    second.response(&[(":status", "200")], false);
+    assert_eq!(trail(&second), "w1=timeout,w2=200");
+    second.response_data(10, false);
+    second.done();
+    assert_eq!(trail(&second), "w1=timeout,w2=200:cut");
+}
+
+#[test]
+fn a_credential_that_is_not_there_or_not_a_header_value_is_a_faulty_configuration() {
+    for (value, reason) in [
+        (None, "not set in the environment of Envoy"),
+        (Some(""), "not set in the environment of Envoy"),
+        (Some("a\nb"), "holds a byte that a header value cannot carry"),
+    ] {
+        let mut variables = environment(&[("W1_KEY", "one")]);
+        variables.extend(value.map(|value| ("W2_KEY".to_owned(), value.to_owned())));
+        let error = Attempt::configure(CONFIG.as_bytes(), &variables).unwrap_err();
+        assert_eq!(error, format!("workers[1].credential.env: W2_KEY: {reason}"));
+    }
+}
+
+#[test]
+fn a_secret_does_not_show_up_in_debug_output() {
+    assert!(!format!("{:?}", attempt()).contains("one"));
+}
