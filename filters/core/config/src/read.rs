@@ -143,3 +143,15 @@ fn shown_key(key: &str) -> String {
         shown_text(key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_field_that_nothing_reads_is_refused() {
+        let raw = Raw::Object(vec![("a".into(), Raw::Null), ("b".into(), Raw::Null)]);
+        let fault = object(&raw, &["a", "b"], |fields| Ok(fields.take("a").is_some()));
+        assert_eq!(fault.unwrap_err().to_string(), "b: unknown field");
+    }
+}
