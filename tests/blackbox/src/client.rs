@@ -1,6 +1,7 @@
 //! HTTP/1.1 byte by byte: what is sent and how it is cut is the test's choice, and what comes back
 //! is seen as it arrives.
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -38,7 +39,7 @@ pub struct Head {
 }
 
 /// A whole response.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Response {
     /// Status.
     pub status: u16,
@@ -128,19 +129,12 @@ impl Connection {
     pub fn response(&mut self) -> Response {
         let head = self.head();
         let mut rest = head.rest();
-        let mut body = Vec::new();
-        loop {
-            match self.piece(&mut rest) {
-                Piece::Data(data, _) => body.extend(data),
-                Piece::End(end) => {
-                    return Response {
-                        status: head.status,
-                        headers: head.headers,
-                        body,
-                        end,
-                    };
-                }
-            }
+        let (body, end) = self.to_end(&mut rest);
+        Response {
+            status: head.status,
+            headers: head.headers,
+            body,
+            end,
         }
     }
 
@@ -203,6 +197,20 @@ impl Connection {
                 Piece::Data(data, Instant::now())
             }
             Rest::UntilClose => Piece::Data(std::mem::take(&mut self.buffer), Instant::now()),
+        }
+    }
+
+    /// What is left of a body.
+    ///
+    /// # Panics
+    /// As [`Connection::piece`].
+    pub fn to_end(&mut self, rest: &mut Rest) -> (Vec<u8>, End) {
+        let mut body = Vec::new();
+        loop {
+            match self.piece(rest) {
+                Piece::Data(data, _) => body.extend(data),
+                Piece::End(end) => return (body, end),
+            }
         }
     }
 
@@ -325,6 +333,16 @@ impl Head {
             None if matches!(self.status, 204 | 304) => Rest::Bytes(0),
             None => Rest::UntilClose,
         }
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} ({:?})", self.status, self.end)?;
+        for (name, value) in &self.headers {
+            writeln!(f, "{name}: {}", String::from_utf8_lossy(value))?;
+        }
+        write!(f, "\n{}", self.text())
     }
 }
 

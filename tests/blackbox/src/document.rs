@@ -13,6 +13,7 @@ impl Default for Document {
         Self(json!({
             "version": 1,
             "max_body_bytes": 4_194_304,
+            "auth": {"mode": "off"},
             "endpoints": [],
             "workers": [],
         }))

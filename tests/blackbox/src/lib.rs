@@ -16,5 +16,5 @@ pub mod world;
 pub use client::{Connection, End, Response};
 pub use document::Document;
 pub use engine::Engine;
-pub use mock_worker::{At, Drip, Faults, How, MockWorker, Request, Seen};
+pub use mock_worker::{At, Drip, Faults, How, MockWorker, Request, Seen, Settings};
 pub use world::{World, WorldBuilder};

@@ -18,7 +18,7 @@ use crate::ports::Port;
 use crate::shell::modules;
 
 /// Changes the YAML before the gateway starts.
-type Edit = Box<dyn FnOnce(String) -> String>;
+type Edit = Box<dyn FnOnce(String, &Places<'_>) -> String>;
 
 /// Everything a test needs, ended when dropped.
 pub struct World {
@@ -145,7 +145,16 @@ impl WorldBuilder {
 
     /// Changes the rendered YAML.
     #[must_use]
-    pub fn edit_yaml(mut self, edit: impl FnOnce(String) -> String + 'static) -> Self {
+    pub fn edit_yaml(self, edit: impl FnOnce(String) -> String + 'static) -> Self {
+        self.edit_yaml_with(|yaml, _| edit(yaml))
+    }
+
+    /// The same, knowing where everything is.
+    #[must_use]
+    pub fn edit_yaml_with(
+        mut self,
+        edit: impl FnOnce(String, &Places<'_>) -> String + 'static,
+    ) -> Self {
         self.edits.push(Box::new(edit));
         self
     }
@@ -235,7 +244,7 @@ impl WorldBuilder {
         let yaml = self
             .edits
             .into_iter()
-            .fold(yaml(&places), |yaml, edit| edit(yaml));
+            .fold(yaml(&places), |yaml, edit| edit(yaml, &places));
         let config = folder.path().join("envoy.yaml");
         std::fs::write(&config, yaml).expect("the test's folder can be written");
         let gateway = Gateway::start(&Launch {

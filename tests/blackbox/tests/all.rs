@@ -1,4 +1,28 @@
 //! Every black-box test, in one binary: a file per topic in `tests/all/`.
 
+#[path = "all/access_log.rs"]
+mod access_log;
+#[path = "all/bodies.rs"]
+mod bodies;
+#[path = "all/body_limit.rs"]
+mod body_limit;
+#[path = "all/broken_streams.rs"]
+mod broken_streams;
 #[path = "all/chat.rs"]
 mod chat;
+#[path = "all/credentials.rs"]
+mod credentials;
+#[path = "all/failover.rs"]
+mod failover;
+#[path = "all/given_up.rs"]
+mod given_up;
+#[path = "all/internal_headers.rs"]
+mod internal_headers;
+#[path = "all/order.rs"]
+mod order;
+#[path = "all/paths.rs"]
+mod paths;
+#[path = "all/rewrite.rs"]
+mod rewrite;
+#[path = "all/support.rs"]
+mod support;

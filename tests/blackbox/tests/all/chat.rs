@@ -1,6 +1,6 @@
 //! The road of one request: chat, stream, model list, and what is not served.
 
-use blackbox::client::{Connection, Piece};
+use blackbox::client::Piece;
 use blackbox::world::request;
 use blackbox::{At, End, Engine, Faults, How, World, both_engines};
 use serde_json::Value;
@@ -53,7 +53,7 @@ fn a_streamed_chat_arrives_chunk_by_chunk(engine: Engine) {
         panic!("no first event")
     };
     world.worker("w1").release();
-    let tail = read_to_end(&mut client, &mut rest);
+    let tail = client.to_end(&mut rest);
 
     assert_eq!(head.status, 200);
     assert!(
@@ -143,14 +143,4 @@ fn chat_request(body: &str) -> Vec<u8> {
         &["content-type: application/json"],
         body.as_bytes(),
     )
-}
-
-fn read_to_end(client: &mut Connection, rest: &mut blackbox::client::Rest) -> (Vec<u8>, End) {
-    let mut data = Vec::new();
-    loop {
-        match client.piece(rest) {
-            Piece::Data(piece, _) => data.extend(piece),
-            Piece::End(end) => return (data, end),
-        }
-    }
 }
