@@ -22,7 +22,10 @@ impl Plugin for Alias {
     fn configure(configuration: &[u8], _: &dyn Environment) -> Result<Self, String> {
         let gateway = dragoman_config::parse(configuration).map_err(|error| error.to_string())?;
         let model_list = models::list(&gateway.endpoints);
-        Ok(Self { gateway, model_list })
+        Ok(Self {
+            gateway,
+            model_list,
+        })
     }
 
     fn filter(self: &Rc<Self>) -> Resolving {

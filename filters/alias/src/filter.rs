@@ -23,7 +23,10 @@ pub struct Resolving {
 
 impl Resolving {
     pub(crate) fn new(plugin: Rc<Alias>) -> Self {
-        Self { plugin, api: ApiKind::Chat }
+        Self {
+            plugin,
+            api: ApiKind::Chat,
+        }
     }
 }
 
@@ -41,7 +44,11 @@ impl Filter for Resolving {
                     _ => dragoman_contract::Dialect::OpenAi,
                 };
                 let reason = "auth.mode is on, but no auth filter runs before alias";
-                return reply(Reply::error(Code::Misconfigured).message(reason).dialect(dialect));
+                return reply(
+                    Reply::error(Code::Misconfigured)
+                        .message(reason)
+                        .dialect(dialect),
+                );
             }
             Route::ModelList => return reply(Reply::json(200, self.plugin.model_list.clone())),
             Route::Model(id) => return reply(self.model(id)),
@@ -51,7 +58,9 @@ impl Filter for Resolving {
         if let Some(refused) = self.refuse_by_headers(&headers) {
             return reply(refused.dialect(api.into()));
         }
-        Ok(HeadersFlow::MoreBody { limit_bytes: self.plugin.gateway.max_body_bytes })
+        Ok(HeadersFlow::MoreBody {
+            limit_bytes: self.plugin.gateway.max_body_bytes,
+        })
     }
 
     fn on_request_body(&mut self, cx: &mut RequestBody<'_>, length: usize) -> HostResult<Flow> {

@@ -5,13 +5,19 @@ use dragoman_contract::errors::quoted;
 
 /// `GET /v1/models`: every endpoint by the name that clients use.
 pub(crate) fn list(endpoints: &[Endpoint]) -> Vec<u8> {
-    let models: Vec<String> = endpoints.iter().map(|endpoint| model(&endpoint.slug)).collect();
+    let models: Vec<String> = endpoints
+        .iter()
+        .map(|endpoint| model(&endpoint.slug))
+        .collect();
     format!(r#"{{"object":"list","data":[{}]}}"#, models.join(",")).into_bytes()
 }
 
 /// `GET /v1/models/{id}`. `created` is required by SDKs; an endpoint has no such date.
 pub(crate) fn model(slug: &str) -> String {
-    format!(r#"{{"id":{},"object":"model","created":0,"owned_by":"gateway"}}"#, quoted(slug))
+    format!(
+        r#"{{"id":{},"object":"model","created":0,"owned_by":"gateway"}}"#,
+        quoted(slug)
+    )
 }
 
 /// The name in a path. `None` where the percent-encoding is broken or not UTF-8.

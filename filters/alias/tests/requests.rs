@@ -52,7 +52,11 @@ fn a_model_becomes_its_endpoint_version_and_enabled_targets() {
         mode: Mode::Weighted,
         max_attempts: 2,
         timeout_ms: 900,
-        targets: vec![Target { worker: "w1", served_model_name: "large", weight: 80 }],
+        targets: vec![Target {
+            worker: "w1",
+            served_model_name: "large",
+            weight: 80,
+        }],
     };
     assert_eq!(RequestRecord::decode(&published), Some(expected));
     assert_eq!(it.host.properties["dragoman.endpoint"], b"chat-standard");
@@ -66,7 +70,11 @@ fn a_body_in_pieces_is_read_once_and_whole() {
         let mut it = exchange(&post("/v1/chat/completions"));
         it.headers(false);
         assert_eq!(it.data(&body[..cut], false), Action::Pause);
-        assert_eq!(it.data(&body[cut..], true), Action::Continue, "cut at {cut}");
+        assert_eq!(
+            it.data(&body[cut..], true),
+            Action::Continue,
+            "cut at {cut}"
+        );
         let record = it.host.properties["dragoman.request"].clone();
         assert_eq!(RequestRecord::decode(&record).unwrap().body_len, 16);
     }
@@ -79,8 +87,16 @@ fn a_body_that_cannot_be_trusted_is_refused_with_the_reason() {
         (b"[]", 400, "invalid_json"),
         (b"{\"model\":\"chat\"", 400, "invalid_json"),
         (b"\xEF\xBB\xBF{\"model\":\"chat\"}", 400, "invalid_json"),
-        (b"{\"model\":\"chat\",\"model\":\"chat\"}", 400, "duplicate_field"),
-        (b"{\"mod\\u0065l\":\"chat\",\"model\":\"chat\"}", 400, "duplicate_field"),
+        (
+            b"{\"model\":\"chat\",\"model\":\"chat\"}",
+            400,
+            "duplicate_field",
+        ),
+        (
+            b"{\"mod\\u0065l\":\"chat\",\"model\":\"chat\"}",
+            400,
+            "duplicate_field",
+        ),
         (b"{\"messages\":[]}", 400, "missing_model"),
         (b"{\"model\":7}", 400, "invalid_field"),
         (b"{\"model\":\"chat\\u0000\"}", 404, "model_not_found"),
@@ -91,14 +107,24 @@ fn a_body_that_cannot_be_trusted_is_refused_with_the_reason() {
         assert_eq!(replied.status, status, "{text}");
         assert!(text.contains(&format!("\"code\":\"{code}\"")), "{text}");
         assert!(text.contains("\"request_id\":\"r1\""), "{text}");
-        assert_eq!(replied.header("content-type").as_deref(), Some("application/json"));
+        assert_eq!(
+            replied.header("content-type").as_deref(),
+            Some("application/json")
+        );
     }
 }
 
 #[test]
 fn a_refusal_does_not_repeat_what_the_client_sent() {
-    for body in [br#"{"model":"secret-name"}"#.as_slice(), br#"{"model":"secret-name" secret"#] {
-        assert!(!refused(body).text().contains("secret"), "{}", refused(body).text());
+    for body in [
+        br#"{"model":"secret-name"}"#.as_slice(),
+        br#"{"model":"secret-name" secret"#,
+    ] {
+        assert!(
+            !refused(body).text().contains("secret"),
+            "{}",
+            refused(body).text()
+        );
     }
 }
 
@@ -110,7 +136,10 @@ fn a_body_over_the_limit_is_refused_by_its_length_or_by_its_bytes() {
     assert_eq!(it.headers(false), Action::Pause);
     assert_eq!(it.host.replied.as_ref().unwrap().status, 413);
 
-    let body = format!("{{\"model\":\"chat\",\"pad\":\"{}\"}}", "x".repeat(1024 - 25));
+    let body = format!(
+        "{{\"model\":\"chat\",\"pad\":\"{}\"}}",
+        "x".repeat(1024 - 25)
+    );
     assert_eq!(body.len(), 1024);
     let mut it = exchange(&post("/v1/chat/completions"));
     assert_eq!(it.request(body.as_bytes()), Action::Continue);
@@ -130,7 +159,11 @@ fn a_compressed_body_is_refused_before_it_comes() {
 
 #[test]
 fn an_unknown_path_is_refused_without_waiting_for_a_body() {
-    for (method, path) in [("POST", "/v1/chat/completions/"), ("GET", "/"), ("DELETE", "/v1/files/x")] {
+    for (method, path) in [
+        ("POST", "/v1/chat/completions/"),
+        ("GET", "/"),
+        ("DELETE", "/v1/files/x"),
+    ] {
         let mut it = exchange(&[(":method", method), (":path", path)]);
         assert_eq!(it.headers(false), Action::Pause);
         assert_eq!(it.host.replied.unwrap().status, 404, "{method} {path}");
@@ -142,7 +175,10 @@ fn anthropic_clients_get_errors_in_their_own_shape() {
     let mut it = exchange(&post("/v1/messages"));
     it.request(br#"{"model":"nobody"}"#);
     let text = it.host.replied.unwrap().text();
-    assert!(text.starts_with(r#"{"type":"error","error":{"type":"not_found_error""#), "{text}");
+    assert!(
+        text.starts_with(r#"{"type":"error","error":{"type":"not_found_error""#),
+        "{text}"
+    );
 }
 
 #[test]
@@ -153,7 +189,10 @@ fn the_model_list_and_a_model_are_answered_here() {
         it.host.replied.unwrap()
     };
     let model = r#"{"id":"chat","object":"model","created":0,"owned_by":"gateway"}"#;
-    assert_eq!(get("/v1/models").text(), format!(r#"{{"object":"list","data":[{model}]}}"#));
+    assert_eq!(
+        get("/v1/models").text(),
+        format!(r#"{{"object":"list","data":[{model}]}}"#)
+    );
     assert_eq!(get("/v1/models/ch%61t").text(), model);
     assert_eq!(get("/v1/models/chat-standard").status, 404);
     assert_eq!(get("/v1/models/%ff").status, 404);
@@ -173,7 +212,13 @@ fn internal_headers_of_a_client_are_removed_with_all_their_lines() {
     ]);
     let mut it = exchange(&headers);
     it.request(br#"{"model":"chat"}"#);
-    let left: Vec<String> = it.host.request.unwrap().into_iter().map(|(name, _)| String::from_utf8(name).unwrap()).collect();
+    let left: Vec<String> = it
+        .host
+        .request
+        .unwrap()
+        .into_iter()
+        .map(|(name, _)| String::from_utf8(name).unwrap())
+        .collect();
     assert_eq!(left, [":method", ":path", "x-request-id", "x-note"]);
 }
 
@@ -186,7 +231,11 @@ fn nothing_passes_where_callers_must_be_known_and_nobody_asked_them() {
         assert_eq!(it.headers(false), Action::Pause);
         let replied = it.host.replied.unwrap();
         assert_eq!(replied.status, 500);
-        assert!(replied.text().contains("misconfigured"), "{}", replied.text());
+        assert!(
+            replied.text().contains("misconfigured"),
+            "{}",
+            replied.text()
+        );
     }
 }
 
@@ -194,5 +243,8 @@ fn nothing_passes_where_callers_must_be_known_and_nobody_asked_them() {
 fn a_faulty_configuration_is_refused_with_its_path() {
     let config = CONFIG.replace("80", "-1");
     let error = Alias::configure(config.as_bytes(), &BTreeMap::new()).unwrap_err();
-    assert!(error.starts_with("endpoints[0].targets[0].weight: -1:"), "{error}");
+    assert!(
+        error.starts_with("endpoints[0].targets[0].weight: -1:"),
+        "{error}"
+    );
 }

@@ -10,7 +10,12 @@ use dragoman_sdk::{Environment, Plugin};
 use crate::filter::Attempting;
 
 /// Headers that carry a client's credential; none of them may reach a worker.
-const CLIENT_CREDENTIALS: &[&str] = &["authorization", "x-api-key", "api-key", "proxy-authorization"];
+const CLIENT_CREDENTIALS: &[&str] = &[
+    "authorization",
+    "x-api-key",
+    "api-key",
+    "proxy-authorization",
+];
 
 /// A header to present to a worker.
 pub(crate) struct Credential {
@@ -20,7 +25,9 @@ pub(crate) struct Credential {
 
 impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credential").field("header", &self.header).finish_non_exhaustive()
+        f.debug_struct("Credential")
+            .field("header", &self.header)
+            .finish_non_exhaustive()
     }
 }
 
@@ -42,15 +49,21 @@ impl Plugin for Attempt {
     fn configure(configuration: &[u8], environment: &dyn Environment) -> Result<Self, String> {
         let gateway = dragoman_config::parse(configuration).map_err(|error| error.to_string())?;
         let credentials = credentials(&gateway, environment)?;
-        let mut credential_headers: Vec<String> =
-            CLIENT_CREDENTIALS.iter().map(|name| (*name).to_owned()).collect();
+        let mut credential_headers: Vec<String> = CLIENT_CREDENTIALS
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect();
         for credential in credentials.values() {
             if !credential_headers.contains(&credential.header) {
                 credential_headers.push(credential.header.clone());
             }
         }
         let backend_header = gateway.routing.backend_header;
-        Ok(Self { credentials, credential_headers, backend_header })
+        Ok(Self {
+            credentials,
+            credential_headers,
+            backend_header,
+        })
     }
 
     fn filter(self: &Rc<Self>) -> Attempting {
@@ -66,9 +79,14 @@ fn credentials(
 ) -> Result<BTreeMap<String, Credential>, String> {
     let mut credentials = BTreeMap::new();
     for (index, worker) in gateway.workers.iter().enumerate() {
-        let Some(credential) = &worker.credential else { continue };
+        let Some(credential) = &worker.credential else {
+            continue;
+        };
         let fault = |reason: &str| {
-            format!("workers[{index}].credential.env: {}: {reason}", credential.env)
+            format!(
+                "workers[{index}].credential.env: {}: {reason}",
+                credential.env
+            )
         };
         let secret = environment
             .variable(&credential.env)
@@ -83,7 +101,10 @@ fn credentials(
             CredentialHeader::ApiKey => ("api-key", secret),
             CredentialHeader::Named(name) => (name.as_str(), secret),
         };
-        let credential = Credential { header: header.to_owned(), value: value.into_bytes() };
+        let credential = Credential {
+            header: header.to_owned(),
+            value: value.into_bytes(),
+        };
         credentials.insert(worker.id.clone(), credential);
     }
     Ok(credentials)

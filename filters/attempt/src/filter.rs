@@ -39,7 +39,10 @@ struct State {
 
 impl Attempting {
     pub(crate) fn new(plugin: Rc<Attempt>) -> Self {
-        Self { plugin, state: None }
+        Self {
+            plugin,
+            state: None,
+        }
     }
 }
 
@@ -48,16 +51,28 @@ impl Filter for Attempting {
         self.plugin.strip(cx)?;
         let bytes = cx.property(property::PLAN)?.unwrap_or_default();
         let Some(plan) = Plan::decode(&bytes) else {
-            return Ok(refused(Code::Misconfigured, "no earlier filter planned this request"));
+            return Ok(refused(
+                Code::Misconfigured,
+                "no earlier filter planned this request",
+            ));
         };
         let Some(at) = position(cx, &plan)? else {
-            return Ok(refused(Code::NoBackendAvailable, "the chosen address is not in the plan"));
+            return Ok(refused(
+                Code::NoBackendAvailable,
+                "the chosen address is not in the plan",
+            ));
         };
         let Some(candidate) = plan.candidates.get(at) else {
-            return Ok(refused(Code::InternalError, "the plan has no such candidate"));
+            return Ok(refused(
+                Code::InternalError,
+                "the plan has no such candidate",
+            ));
         };
         let Some(rewrite) = Rewrite::new(&plan, candidate.served_model_name) else {
-            return Ok(refused(Code::InternalError, "the plan does not fit the body"));
+            return Ok(refused(
+                Code::InternalError,
+                "the plan does not fit the body",
+            ));
         };
         if let Some(next) = plan.candidates.get(at + 1) {
             cx.set_request_header(names::CLUSTER, next.cluster.as_bytes())?;
@@ -66,7 +81,11 @@ impl Filter for Attempting {
         cx.set_request_header(":authority", candidate.address.as_bytes())?;
         self.plugin.present(cx, candidate)?;
         cx.publish(property::WORKER, candidate.worker.as_bytes())?;
-        let before = if at == 0 { None } else { cx.property(property::ATTEMPTS)? };
+        let before = if at == 0 {
+            None
+        } else {
+            cx.property(property::ATTEMPTS)?
+        };
         let limit_bytes = plan.body_len;
         self.state = Some(State {
             worker: candidate.worker.to_owned(),
@@ -81,7 +100,9 @@ impl Filter for Attempting {
     }
 
     fn on_request_body(&mut self, cx: &mut RequestBody<'_>, length: usize) -> HostResult<Flow> {
-        let Some(state) = &self.state else { return Ok(Flow::Continue) };
+        let Some(state) = &self.state else {
+            return Ok(Flow::Continue);
+        };
         let rewrite = &state.rewrite;
         let prefix = if length == rewrite.old_len {
             rewrite.prefix(cx.body(0, rewrite.keep)?)
@@ -89,7 +110,8 @@ impl Filter for Attempting {
             None
         };
         let Some(prefix) = prefix else {
-            let reply = Reply::error(Code::InternalError).message("the body is not the planned one");
+            let reply =
+                Reply::error(Code::InternalError).message("the body is not the planned one");
             return Ok(Flow::Reply(reply));
         };
         cx.replace_body_prefix(rewrite.end, &prefix)?;
@@ -113,7 +135,9 @@ impl Filter for Attempting {
                 cx.remove_response_header(name)?;
             }
         }
-        let Some(state) = &mut self.state else { return Ok(()) };
+        let Some(state) = &mut self.state else {
+            return Ok(());
+        };
         if let Some(header) = backend_header {
             cx.set_response_header(header, state.worker.as_bytes())?;
         }
@@ -139,12 +163,18 @@ impl Filter for Attempting {
     }
 
     fn on_done(&mut self, cx: &mut Done<'_>) -> HostResult<()> {
-        let Some(state) = &self.state else { return Ok(()) };
+        let Some(state) = &self.state else {
+            return Ok(());
+        };
         if state.complete {
             return Ok(());
         }
-        let details = cx.attribute(&["response", "code_details"])?.unwrap_or_default();
-        let failure = cx.attribute(&["upstream", "transport_failure_reason"])?.unwrap_or_default();
+        let details = cx
+            .attribute(&["response", "code_details"])?
+            .unwrap_or_default();
+        let failure = cx
+            .attribute(&["upstream", "transport_failure_reason"])?
+            .unwrap_or_default();
         let end = outcome(Seen {
             status: state.status,
             complete: state.complete,
@@ -153,7 +183,10 @@ impl Filter for Attempting {
             elapsed_ms: cx.monotonic().saturating_sub(state.started).as_millis(),
             timeout_ms: state.timeout_ms,
         });
-        cx.publish(property::ATTEMPTS, trail(&state.before, &state.worker, end).as_bytes())
+        cx.publish(
+            property::ATTEMPTS,
+            trail(&state.before, &state.worker, end).as_bytes(),
+        )
     }
 }
 

@@ -64,7 +64,11 @@ pub(crate) fn outcome(seen: Seen) -> Outcome {
 
 /// Adds an attempt to the trail of the request, or replaces this attempt's own entry.
 pub(crate) fn trail(before: &str, worker: &str, end: impl fmt::Display) -> String {
-    if before.is_empty() { format!("{worker}={end}") } else { format!("{before},{worker}={end}") }
+    if before.is_empty() {
+        format!("{worker}={end}")
+    } else {
+        format!("{before},{worker}={end}")
+    }
 }
 
 #[cfg(test)]
@@ -83,14 +87,68 @@ mod tests {
     #[test]
     fn an_end_is_named_by_what_was_seen() {
         let table = [
-            (Seen { status: Some(200), complete: true, ..NOTHING }, "200"),
-            (Seen { status: Some(503), complete: true, client_gone: true, ..NOTHING }, "503"),
-            (Seen { status: Some(200), ..NOTHING }, "200:cut"),
-            (Seen { status: Some(200), client_gone: true, ..NOTHING }, "client_gone"),
-            (Seen { client_gone: true, elapsed_ms: 5000, ..NOTHING }, "client_gone"),
-            (Seen { refused: true, elapsed_ms: 5000, ..NOTHING }, "refused"),
-            (Seen { elapsed_ms: 1000, ..NOTHING }, "timeout"),
-            (Seen { elapsed_ms: 999, ..NOTHING }, "reset"),
+            (
+                Seen {
+                    status: Some(200),
+                    complete: true,
+                    ..NOTHING
+                },
+                "200",
+            ),
+            (
+                Seen {
+                    status: Some(503),
+                    complete: true,
+                    client_gone: true,
+                    ..NOTHING
+                },
+                "503",
+            ),
+            (
+                Seen {
+                    status: Some(200),
+                    ..NOTHING
+                },
+                "200:cut",
+            ),
+            (
+                Seen {
+                    status: Some(200),
+                    client_gone: true,
+                    ..NOTHING
+                },
+                "client_gone",
+            ),
+            (
+                Seen {
+                    client_gone: true,
+                    elapsed_ms: 5000,
+                    ..NOTHING
+                },
+                "client_gone",
+            ),
+            (
+                Seen {
+                    refused: true,
+                    elapsed_ms: 5000,
+                    ..NOTHING
+                },
+                "refused",
+            ),
+            (
+                Seen {
+                    elapsed_ms: 1000,
+                    ..NOTHING
+                },
+                "timeout",
+            ),
+            (
+                Seen {
+                    elapsed_ms: 999,
+                    ..NOTHING
+                },
+                "reset",
+            ),
         ];
         for (seen, expected) in table {
             assert_eq!(outcome(seen).to_string(), expected, "{seen:?}");

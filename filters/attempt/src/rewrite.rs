@@ -30,7 +30,13 @@ impl Rewrite {
         }
         let value = quoted(served_model_name).into_bytes();
         let new_len = old_len.checked_sub(end - keep)?.checked_add(value.len())?;
-        Some(Self { keep, end, value, new_len, old_len })
+        Some(Self {
+            keep,
+            end,
+            value,
+            new_len,
+            old_len,
+        })
     }
 
     /// The new first bytes: what was kept, then the new value. `None` if `kept` is not whole.
@@ -85,7 +91,11 @@ mod tests {
     fn a_span_outside_the_body_is_refused() {
         let good = plan(r#"{"model":"a"}"#, r#""a""#);
         for (start, end) in [(9, 9), (10, 9), (9, 14), (u32::MAX, u32::MAX)] {
-            let bad = Plan { model_start: start, model_end: end, ..good.clone() };
+            let bad = Plan {
+                model_start: start,
+                model_end: end,
+                ..good.clone()
+            };
             assert_eq!(Rewrite::new(&bad, "b"), None, "{start}..{end}");
         }
     }

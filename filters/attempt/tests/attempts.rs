@@ -18,7 +18,10 @@ const CONFIG: &str = r#"{
 const BODY: &[u8] = br#"{"model":"chat","seed":9007199254740995}"#;
 
 fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
 }
 
 fn attempt() -> Rc<Attempt> {
@@ -27,13 +30,25 @@ fn attempt() -> Rc<Attempt> {
 }
 
 fn plan() -> Vec<u8> {
-    let candidate = |cluster, address, worker, served_model_name| Candidate { cluster, address, worker, served_model_name };
+    let candidate = |cluster, address, worker, served_model_name| Candidate {
+        cluster,
+        address,
+        worker,
+        served_model_name,
+    };
     let candidates = vec![
         candidate("a", "127.0.0.1:9101", "w1", "large-model"),
         candidate("b", "127.0.0.1:9102", "w2", "m"),
         candidate("b", "127.0.0.1:9103", "w3", "chat"),
     ];
-    Plan { body_len: 40, model_start: 9, model_end: 15, timeout_ms: 1000, candidates }.encode()
+    Plan {
+        body_len: 40,
+        model_start: 9,
+        model_end: 15,
+        timeout_ms: 1000,
+        candidates,
+    }
+    .encode()
 }
 
 /// A host for an attempt at `address` in `cluster`, with the headers an earlier attempt left.
@@ -43,7 +58,10 @@ fn host(cluster: &str, address: &str) -> FakeHost {
         ("authorization", "Bearer of-the-client"),
         ("x-worker-key", "left-over"),
         ("x-api-key", "of-the-client"),
-        ("x-gateway-destination-endpoint", "127.0.0.1:9101,127.0.0.1:9102"),
+        (
+            "x-gateway-destination-endpoint",
+            "127.0.0.1:9101,127.0.0.1:9102",
+        ),
         ("x-dragoman-cluster", "a"),
         ("x-dragoman-routed", "1"),
         ("accept-encoding", "gzip"),
@@ -51,8 +69,10 @@ fn host(cluster: &str, address: &str) -> FakeHost {
         ("x-note", "stays"),
     ]);
     host.properties.insert("dragoman.plan".into(), plan());
-    host.properties.insert("upstream.address".into(), address.into());
-    host.properties.insert("xds.cluster_name".into(), cluster.into());
+    host.properties
+        .insert("upstream.address".into(), address.into());
+    host.properties
+        .insert("xds.cluster_name".into(), cluster.into());
     host
 }
 
@@ -62,14 +82,26 @@ fn at(cluster: &str, address: &str) -> Exchange<impl Filter> {
 
 fn names(host: &FakeHost) -> Vec<String> {
     let pairs = host.request.as_ref().unwrap();
-    pairs.iter().map(|(name, value)| format!("{}: {}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| {
+            format!(
+                "{}: {}",
+                String::from_utf8_lossy(name),
+                String::from_utf8_lossy(value)
+            )
+        })
+        .collect()
 }
 
 #[test]
 fn a_worker_gets_its_model_name_its_credential_and_nothing_of_ours() {
     let mut it = at("a", "127.0.0.1:9101");
     assert_eq!(it.request(BODY), Action::Continue);
-    assert_eq!(it.host.body, br#"{"model":"large-model","seed":9007199254740995}"#);
+    assert_eq!(
+        it.host.body,
+        br#"{"model":"large-model","seed":9007199254740995}"#
+    );
     assert_eq!(
         names(&it.host),
         [
@@ -88,9 +120,15 @@ fn a_later_worker_never_sees_an_earlier_ones_credential() {
     let mut it = at("b", "127.0.0.1:9102");
     it.request(BODY);
     assert_eq!(it.host.body, br#"{"model":"m","seed":9007199254740995}"#);
-    assert_eq!(it.host.request_header("x-worker-key").as_deref(), Some("two"));
+    assert_eq!(
+        it.host.request_header("x-worker-key").as_deref(),
+        Some("two")
+    );
     assert_eq!(it.host.request_header("authorization"), None);
-    assert_eq!(it.host.request_header("content-length").as_deref(), Some("37"));
+    assert_eq!(
+        it.host.request_header("content-length").as_deref(),
+        Some("37")
+    );
 
     let mut it = at("b", "127.0.0.1:9103");
     it.request(BODY);
@@ -102,10 +140,19 @@ fn a_later_worker_never_sees_an_earlier_ones_credential() {
 
 #[test]
 fn an_address_outside_the_plan_gets_no_credential_and_no_request() {
-    for (cluster, address) in [("a", "127.0.0.1:9102"), ("b", "127.0.0.1:9101"), ("a", ""), ("", "127.0.0.1:9101")] {
+    for (cluster, address) in [
+        ("a", "127.0.0.1:9102"),
+        ("b", "127.0.0.1:9101"),
+        ("a", ""),
+        ("", "127.0.0.1:9101"),
+    ] {
         let mut it = at(cluster, address);
         assert_eq!(it.headers(false), Action::Pause);
-        assert_eq!(it.host.replied.as_ref().unwrap().status, 503, "{cluster} {address}");
+        assert_eq!(
+            it.host.replied.as_ref().unwrap().status,
+            503,
+            "{cluster} {address}"
+        );
         for name in ["x-worker-key", "authorization"] {
             assert_eq!(it.host.request_header(name), None, "{name}");
         }
@@ -117,7 +164,8 @@ fn a_request_without_a_plan_goes_nowhere() {
     for plan in [None, Some(Vec::new()), Some(vec![9; 40])] {
         let mut host = host("a", "127.0.0.1:9101");
         host.properties.remove("dragoman.plan");
-        host.properties.extend(plan.map(|plan| ("dragoman.plan".to_owned(), plan)));
+        host.properties
+            .extend(plan.map(|plan| ("dragoman.plan".to_owned(), plan)));
         let mut it = Exchange::new(&attempt(), host);
         assert_eq!(it.headers(false), Action::Pause);
         assert_eq!(it.host.replied.as_ref().unwrap().status, 500);
@@ -147,16 +195,24 @@ fn a_worker_cannot_speak_for_the_gateway() {
         ("x-ratelimit-remaining", "stays"),
     ];
     it.response(&forged, false);
-    assert_eq!(it.host.response_header("x-aisuite-backend").as_deref(), Some("w1"));
+    assert_eq!(
+        it.host.response_header("x-aisuite-backend").as_deref(),
+        Some("w1")
+    );
     for name in ["x-dragoman-explain", "x-cache", "idempotency-replayed"] {
         assert_eq!(it.host.response_header(name), None, "{name}");
     }
-    assert_eq!(it.host.response_header("x-ratelimit-remaining").as_deref(), Some("stays"));
+    assert_eq!(
+        it.host.response_header("x-ratelimit-remaining").as_deref(),
+        Some("stays")
+    );
 }
 
 #[test]
 fn the_trail_tells_how_each_attempt_ended() {
-    let trail = |it: &Exchange<_>| String::from_utf8(it.host.properties["dragoman.attempts"].clone()).unwrap();
+    let trail = |it: &Exchange<_>| {
+        String::from_utf8(it.host.properties["dragoman.attempts"].clone()).unwrap()
+    };
     let mut first = at("a", "127.0.0.1:9101");
     first.request(BODY);
     first.host.now = Duration::from_millis(1000);
@@ -164,7 +220,10 @@ fn the_trail_tells_how_each_attempt_ended() {
     assert_eq!(trail(&first), "w1=timeout");
 
     let mut second = at("b", "127.0.0.1:9102");
-    second.host.properties.insert("dragoman.attempts".into(), "w1=timeout".into());
+    second
+        .host
+        .properties
+        .insert("dragoman.attempts".into(), "w1=timeout".into());
     second.request(BODY);
     second.response(&[(":status", "200")], false);
     assert_eq!(trail(&second), "w1=timeout,w2=200");
@@ -178,12 +237,18 @@ fn a_credential_that_is_not_there_or_not_a_header_value_is_a_faulty_configuratio
     for (value, reason) in [
         (None, "not set in the environment of Envoy"),
         (Some(""), "not set in the environment of Envoy"),
-        (Some("a\nb"), "holds a byte that a header value cannot carry"),
+        (
+            Some("a\nb"),
+            "holds a byte that a header value cannot carry",
+        ),
     ] {
         let mut variables = environment(&[("W1_KEY", "one")]);
         variables.extend(value.map(|value| ("W2_KEY".to_owned(), value.to_owned())));
         let error = Attempt::configure(CONFIG.as_bytes(), &variables).unwrap_err();
-        assert_eq!(error, format!("workers[1].credential.env: W2_KEY: {reason}"));
+        assert_eq!(
+            error,
+            format!("workers[1].credential.env: W2_KEY: {reason}")
+        );
     }
 }
 

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use crate::flow::Callout;
 use crate::host::{
-    Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Pairs, Shared,
+    Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Pairs,
+    Shared,
 };
 use crate::{Action, CalloutResponse, Environment, Filter, Plugin, Stream};
 
@@ -75,14 +76,20 @@ pub struct FakeHost {
 }
 
 fn absent(call: &'static str) -> HostError {
-    HostError { call, status: BAD_ARGUMENT }
+    HostError {
+        call,
+        status: BAD_ARGUMENT,
+    }
 }
 
 impl FakeHost {
     /// A request with these header lines.
     #[must_use]
     pub fn new(headers: &[(&str, &str)]) -> Self {
-        Self { request: Some(lines(headers)), ..Self::default() }
+        Self {
+            request: Some(lines(headers)),
+            ..Self::default()
+        }
     }
 
     fn map(&mut self, map: Map, call: &'static str) -> HostResult<&mut Pairs> {
@@ -110,7 +117,10 @@ impl FakeHost {
 /// Header lines from text.
 #[must_use]
 pub fn lines(headers: &[(&str, &str)]) -> Pairs {
-    headers.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec())).collect()
+    headers
+        .iter()
+        .map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()))
+        .collect()
 }
 
 fn find(pairs: &Pairs, name: &str) -> Option<String> {
@@ -125,7 +135,10 @@ impl Headers for FakeHost {
 
     fn header(&mut self, map: Map, name: &str) -> HostResult<Option<Vec<u8>>> {
         let pairs = self.map(map, "header")?;
-        Ok(pairs.iter().find(|(key, _)| key == name.as_bytes()).map(|(_, value)| value.clone()))
+        Ok(pairs
+            .iter()
+            .find(|(key, _)| key == name.as_bytes())
+            .map(|(_, value)| value.clone()))
     }
 
     fn set_header(&mut self, map: Map, name: &str, value: &[u8]) -> HostResult<()> {
@@ -136,7 +149,8 @@ impl Headers for FakeHost {
     }
 
     fn remove_header(&mut self, map: Map, name: &[u8]) -> HostResult<()> {
-        self.map(map, "remove_header")?.retain(|(key, _)| key != name);
+        self.map(map, "remove_header")?
+            .retain(|(key, _)| key != name);
         Ok(())
     }
 }
@@ -155,7 +169,8 @@ impl Body for FakeHost {
         if buffer != Buffer::Request {
             return Err(absent("replace_prefix"));
         }
-        self.body.splice(..length.min(self.body.len()), bytes.iter().copied());
+        self.body
+            .splice(..length.min(self.body.len()), bytes.iter().copied());
         Ok(())
     }
 }
@@ -173,7 +188,11 @@ impl Bus for FakeHost {
 
 impl Shared for FakeHost {
     fn shared(&mut self, key: &str) -> HostResult<Option<(Vec<u8>, Cas)>> {
-        Ok(self.shared.borrow().get(key).map(|(value, cas)| (value.clone(), Cas(*cas))))
+        Ok(self
+            .shared
+            .borrow()
+            .get(key)
+            .map(|(value, cas)| (value.clone(), Cas(*cas))))
     }
 
     fn swap_shared(&mut self, key: &str, value: &[u8], cas: Cas) -> HostResult<bool> {
@@ -205,8 +224,15 @@ impl Clock for FakeHost {
 
 impl Control for FakeHost {
     fn reply(&mut self, status: u16, headers: &[(&str, &[u8])], body: &[u8]) {
-        let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), value.to_vec())).collect();
-        self.replied = Some(Replied { status, headers, body: body.to_vec() });
+        let headers = headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.to_vec()))
+            .collect();
+        self.replied = Some(Replied {
+            status,
+            headers,
+            body: body.to_vec(),
+        });
     }
 
     fn resume(&mut self) {
@@ -215,7 +241,10 @@ impl Control for FakeHost {
 
     fn dispatch(&mut self, callout: &Callout) -> HostResult<()> {
         if self.refuse_callouts {
-            return Err(HostError { call: "dispatch", status: 10 });
+            return Err(HostError {
+                call: "dispatch",
+                status: 10,
+            });
         }
         self.callouts.push(callout.clone());
         Ok(())
@@ -242,19 +271,24 @@ pub struct Exchange<F> {
 impl<F: Filter> Exchange<F> {
     /// A request that has not begun.
     pub fn new<P: Plugin<Filter = F>>(plugin: &Rc<P>, host: FakeHost) -> Self {
-        Self { host, stream: Stream::new(plugin.filter()) }
+        Self {
+            host,
+            stream: Stream::new(plugin.filter()),
+        }
     }
 
     /// The head arrives.
     pub fn headers(&mut self, end_of_stream: bool) -> Action {
-        self.stream.on_request_headers(&mut self.host, end_of_stream)
+        self.stream
+            .on_request_headers(&mut self.host, end_of_stream)
     }
 
     /// A piece of the body arrives, and is held as Envoy would hold it.
     pub fn data(&mut self, chunk: &[u8], end_of_stream: bool) -> Action {
         self.host.body.extend_from_slice(chunk);
         let size = self.host.body.len();
-        self.stream.on_request_body(&mut self.host, size, end_of_stream)
+        self.stream
+            .on_request_body(&mut self.host, size, end_of_stream)
     }
 
     /// Head and body, the body in one piece.
@@ -280,12 +314,14 @@ impl<F: Filter> Exchange<F> {
     pub fn response(&mut self, headers: &[(&str, &str)], end_of_stream: bool) {
         self.host.request = None;
         self.host.response = Some(lines(headers));
-        self.stream.on_response_headers(&mut self.host, end_of_stream);
+        self.stream
+            .on_response_headers(&mut self.host, end_of_stream);
     }
 
     /// A chunk of the response arrives.
     pub fn response_data(&mut self, size: usize, end_of_stream: bool) {
-        self.stream.on_response_body(&mut self.host, size, end_of_stream);
+        self.stream
+            .on_response_body(&mut self.host, size, end_of_stream);
     }
 
     /// The request is over.

@@ -69,7 +69,12 @@ pub struct Reply {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Bytes(Vec<u8>),
-    Error { code: Code, message: Option<String>, param: Option<String>, dialect: Dialect },
+    Error {
+        code: Code,
+        message: Option<String>,
+        param: Option<String>,
+        dialect: Dialect,
+    },
 }
 
 impl Reply {
@@ -92,9 +97,17 @@ impl Reply {
         if let Some(seconds) = code.retry_after_s() {
             headers.push(("retry-after", Cow::Owned(seconds.to_string().into_bytes())));
         }
-        let content =
-            Content::Error { code, message: None, param: None, dialect: Dialect::OpenAi };
-        Self { status: code.status(), headers, content }
+        let content = Content::Error {
+            code,
+            message: None,
+            param: None,
+            dialect: Dialect::OpenAi,
+        };
+        Self {
+            status: code.status(),
+            headers,
+            content,
+        }
     }
 
     /// Says more than the table's message. It must hold no secret and nothing of the prompt.
@@ -136,7 +149,12 @@ impl Reply {
     pub(crate) fn body(&self, request_id: &str) -> Cow<'_, [u8]> {
         match &self.content {
             Content::Bytes(bytes) => Cow::Borrowed(bytes),
-            Content::Error { code, message, param, dialect } => {
+            Content::Error {
+                code,
+                message,
+                param,
+                dialect,
+            } => {
                 let error = ErrorBody {
                     code: *code,
                     message: message.as_deref(),

@@ -52,18 +52,30 @@ pub struct Stream<F> {
 impl<F: Filter> Stream<F> {
     /// A request that has not begun.
     pub fn new(filter: F) -> Self {
-        Self { filter, hold: Hold::No, received: Received::default() }
+        Self {
+            filter,
+            hold: Hold::No,
+            received: Received::default(),
+        }
     }
 
     /// `on_request_headers`.
     pub fn on_request_headers(&mut self, host: &mut dyn Host, end_of_stream: bool) -> Action {
-        self.received = Received { length: 0, complete: end_of_stream };
+        self.received = Received {
+            length: 0,
+            complete: end_of_stream,
+        };
         let flow = self.filter.on_request_headers(&mut RequestHeaders { host });
         self.decide(host, flow)
     }
 
     /// `on_request_body`. `size` is all that is held while this filter holds the request.
-    pub fn on_request_body(&mut self, host: &mut dyn Host, size: usize, end_of_stream: bool) -> Action {
+    pub fn on_request_body(
+        &mut self,
+        host: &mut dyn Host,
+        size: usize,
+        end_of_stream: bool,
+    ) -> Action {
         self.received.complete |= end_of_stream;
         match self.hold {
             Hold::No => Action::Continue,
@@ -95,7 +107,9 @@ impl<F: Filter> Stream<F> {
             return;
         }
         self.hold = Hold::No;
-        let flow = self.filter.on_callout(&mut RequestHeaders { host }, response);
+        let flow = self
+            .filter
+            .on_callout(&mut RequestHeaders { host }, response);
         if self.decide(host, flow) == Action::Continue {
             host.resume();
         }
@@ -103,13 +117,17 @@ impl<F: Filter> Stream<F> {
 
     /// `on_response_headers`.
     pub fn on_response_headers(&mut self, host: &mut dyn Host, end_of_stream: bool) {
-        let result = self.filter.on_response_headers(&mut ResponseHeaders { host }, end_of_stream);
+        let result = self
+            .filter
+            .on_response_headers(&mut ResponseHeaders { host }, end_of_stream);
         report(host, result);
     }
 
     /// `on_response_body`.
     pub fn on_response_body(&mut self, host: &mut dyn Host, size: usize, end_of_stream: bool) {
-        let result = self.filter.on_response_body(&mut ResponseBody { host }, size, end_of_stream);
+        let result = self
+            .filter
+            .on_response_body(&mut ResponseBody { host }, size, end_of_stream);
         report(host, result);
     }
 
@@ -134,7 +152,9 @@ impl<F: Filter> Stream<F> {
             return Action::Pause;
         }
         self.hold = Hold::No;
-        let flow = self.filter.on_request_body(&mut RequestBody { host }, self.received.length);
+        let flow = self
+            .filter
+            .on_request_body(&mut RequestBody { host }, self.received.length);
         self.decide(host, flow.map(HeadersFlow::from))
     }
 
@@ -162,13 +182,12 @@ impl<F: Filter> Stream<F> {
         self.hold = Hold::Callout;
         if let Err(error) = host.dispatch(callout) {
             host.log(Level::Warn, &error.to_string());
-            let flow =
-                self.filter.on_callout(&mut RequestHeaders { host }, CalloutResponse::default());
+            let flow = self
+                .filter
+                .on_callout(&mut RequestHeaders { host }, CalloutResponse::default());
             return match flow {
                 // Asking again at once could go on for ever.
-                Ok(HeadersFlow::Await(_)) => {
-                    self.reply(host, Reply::error(Code::InternalError))
-                }
+                Ok(HeadersFlow::Await(_)) => self.reply(host, Reply::error(Code::InternalError)),
                 other => self.decide(host, other),
             };
         }
@@ -185,15 +204,22 @@ impl<F: Filter> Stream<F> {
             Content::Error { .. } => request_id(host),
             Content::Bytes(_) => String::new(),
         };
-        let headers: Vec<(&str, &[u8])> =
-            reply.headers.iter().map(|(name, value)| (*name, value.as_ref())).collect();
+        let headers: Vec<(&str, &[u8])> = reply
+            .headers
+            .iter()
+            .map(|(name, value)| (*name, value.as_ref()))
+            .collect();
         host.reply(reply.status, &headers, &reply.body(&request_id));
         Action::Pause
     }
 }
 
 fn request_id(host: &mut dyn Host) -> String {
-    let value = host.header(Map::Request, "x-request-id").ok().flatten().unwrap_or_default();
+    let value = host
+        .header(Map::Request, "x-request-id")
+        .ok()
+        .flatten()
+        .unwrap_or_default();
     String::from_utf8_lossy(&value).into_owned()
 }
 

@@ -87,11 +87,17 @@ impl Filter for Scripted {
 }
 
 fn exchange(script: Script) -> Exchange<Scripted> {
-    Exchange::new(&Rc::new(Scripted(script)), FakeHost::new(&[("x-request-id", "r1")]))
+    Exchange::new(
+        &Rc::new(Scripted(script)),
+        FakeHost::new(&[("x-request-id", "r1")]),
+    )
 }
 
 fn answer() -> CalloutResponse {
-    CalloutResponse { headers: lines(&[(":status", "200")]), body: Vec::new() }
+    CalloutResponse {
+        headers: lines(&[(":status", "200")]),
+        body: Vec::new(),
+    }
 }
 
 fn seen(exchange: &Exchange<Scripted>) -> Option<&[u8]> {
@@ -173,7 +179,11 @@ fn a_refusal_after_a_callout_answers_and_does_not_resume() {
     it.callout(answer());
     let replied = it.host.replied.clone().unwrap();
     assert_eq!((replied.status, it.host.resumed), (404, 0));
-    assert!(replied.text().contains(r#""request_id":"r1""#), "{}", replied.text());
+    assert!(
+        replied.text().contains(r#""request_id":"r1""#),
+        "{}",
+        replied.text()
+    );
     assert_eq!(it.host.properties["dragoman.error"], b"not_found");
     // A second answer to the same callout changes nothing.
     it.callout(answer());

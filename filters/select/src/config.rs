@@ -27,7 +27,9 @@ impl Plugin for Select {
 
     fn configure(configuration: &[u8], _: &dyn Environment) -> Result<Self, String> {
         let gateway = dragoman_config::parse(configuration).map_err(|error| error.to_string())?;
-        Ok(Self { places: places(gateway) })
+        Ok(Self {
+            places: places(gateway),
+        })
     }
 
     fn filter(self: &Rc<Self>) -> Selecting {
@@ -40,7 +42,13 @@ fn places(gateway: Gateway) -> BTreeMap<String, Place> {
         .workers
         .into_iter()
         .map(|worker| {
-            (worker.id, Place { cluster: worker.cluster, address: worker.address.to_string() })
+            (
+                worker.id,
+                Place {
+                    cluster: worker.cluster,
+                    address: worker.address.to_string(),
+                },
+            )
         })
         .collect()
 }

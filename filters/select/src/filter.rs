@@ -67,7 +67,11 @@ impl Filter for Selecting {
 /// that has not reached this thread, or has left it.
 fn usable<'a>(plugin: &'a Select, record: &RequestRecord<'a>) -> Vec<(Target<'a>, &'a Place)> {
     let place = |target: &Target<'a>| plugin.places.get(target.worker);
-    record.targets.iter().filter_map(|target| Some((target.clone(), place(target)?))).collect()
+    record
+        .targets
+        .iter()
+        .filter_map(|target| Some((target.clone(), place(target)?)))
+        .collect()
 }
 
 /// The candidates in the order in which they are tried.
@@ -77,9 +81,15 @@ fn ordered<'a>(
     usable: &[(Target<'a>, &'a Place)],
 ) -> HostResult<Vec<Candidate<'a>>> {
     let ticket = match record.mode {
-        Mode::Failover => Ticket::default(),
-        Mode::Weighted => Ticket { random: cx.random(), turn: 0 },
-        Mode::RoundRobin => Ticket { random: 0, turn: next_turn(cx, record.endpoint)? },
+        Mode::Failover => Ticket { random: 0, turn: 0 },
+        Mode::Weighted => Ticket {
+            random: cx.random(),
+            turn: 0,
+        },
+        Mode::RoundRobin => Ticket {
+            random: 0,
+            turn: next_turn(cx, record.endpoint)?,
+        },
     };
     let weights: Vec<u32> = usable.iter().map(|(target, _)| target.weight).collect();
     let most = usize::from(record.max_attempts).min(MAX_CANDIDATES);
@@ -104,9 +114,10 @@ fn next_turn(cx: &mut RequestHeaders<'_>, endpoint: &str) -> HostResult<u32> {
     let key = format!("dragoman/1/turn/{endpoint}");
     for _ in 0..TURN_TRIES {
         let (turn, cas) = match cx.shared(&key)? {
-            Some((bytes, cas)) => {
-                (bytes.try_into().map(u32::from_le_bytes).unwrap_or_default(), cas)
-            }
+            Some((bytes, cas)) => (
+                bytes.try_into().map(u32::from_le_bytes).unwrap_or_default(),
+                cas,
+            ),
             None => (0, Cas::ABSENT),
         };
         if cx.swap_shared(&key, &turn.wrapping_add(1).to_le_bytes(), cas)? {
@@ -117,11 +128,22 @@ fn next_turn(cx: &mut RequestHeaders<'_>, endpoint: &str) -> HostResult<u32> {
 }
 
 /// The address list, the first cluster, the retries and the time-out of one attempt.
-fn hand_to_envoy(cx: &mut RequestHeaders<'_>, plan: &Plan<'_>, first: &Candidate<'_>) -> HostResult<()> {
-    let addresses: Vec<&str> = plan.candidates.iter().map(|candidate| candidate.address).collect();
+fn hand_to_envoy(
+    cx: &mut RequestHeaders<'_>,
+    plan: &Plan<'_>,
+    first: &Candidate<'_>,
+) -> HostResult<()> {
+    let addresses: Vec<&str> = plan
+        .candidates
+        .iter()
+        .map(|candidate| candidate.address)
+        .collect();
     cx.set_request_header(names::ENDPOINT_LIST, addresses.join(",").as_bytes())?;
     cx.set_request_header(names::CLUSTER, first.cluster.as_bytes())?;
-    cx.set_request_header(envoy::PER_TRY_TIMEOUT_MS, plan.timeout_ms.to_string().as_bytes())?;
+    cx.set_request_header(
+        envoy::PER_TRY_TIMEOUT_MS,
+        plan.timeout_ms.to_string().as_bytes(),
+    )?;
     let retries = plan.candidates.len().saturating_sub(1);
     if retries > 0 {
         cx.set_request_header(envoy::MAX_RETRIES, retries.to_string().as_bytes())?;

@@ -55,7 +55,9 @@ fn strip(input: &str, output: &str) -> Result<(), String> {
         module.exports.delete(id);
     }
     walrus::passes::gc::run(&mut module);
-    module.emit_wasm_file(output).map_err(|error| format!("{error:#}"))
+    module
+        .emit_wasm_file(output)
+        .map_err(|error| format!("{error:#}"))
 }
 
 /// The exports to keep: the fixed ones and those the module names.
@@ -66,8 +68,14 @@ fn wanted(module: &mut Module) -> Result<BTreeSet<String>, String> {
         .map(Box::new)
         .ok_or_else(|| format!("no custom section {SECTION}; is this one of our modules?"))?;
     let names = String::from_utf8(section.data).map_err(|_| format!("{SECTION} is not text"))?;
-    let callbacks = names.split_whitespace().map(|name| format!("proxy_on_{name}"));
-    Ok(ALWAYS.iter().map(|name| (*name).to_owned()).chain(callbacks).collect())
+    let callbacks = names
+        .split_whitespace()
+        .map(|name| format!("proxy_on_{name}"));
+    Ok(ALWAYS
+        .iter()
+        .map(|name| (*name).to_owned())
+        .chain(callbacks)
+        .collect())
 }
 
 /// A callback that is listed but not exported is a spelling mistake.

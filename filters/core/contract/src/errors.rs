@@ -106,7 +106,11 @@ pub enum Dialect {
 
 impl From<ApiKind> for Dialect {
     fn from(api: ApiKind) -> Self {
-        if api == ApiKind::Messages { Self::Anthropic } else { Self::OpenAi }
+        if api == ApiKind::Messages {
+            Self::Anthropic
+        } else {
+            Self::OpenAi
+        }
     }
 }
 

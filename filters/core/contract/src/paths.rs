@@ -72,7 +72,9 @@ pub enum Route<'a> {
 #[must_use]
 pub fn route<'a>(method: &[u8], path_and_query: &'a [u8]) -> Route<'a> {
     let end = path_and_query.iter().position(|byte| *byte == b'?');
-    let path = end.and_then(|end| path_and_query.get(..end)).unwrap_or(path_and_query);
+    let path = end
+        .and_then(|end| path_and_query.get(..end))
+        .unwrap_or(path_and_query);
     match method {
         b"POST" => ApiKind::ALL
             .into_iter()
@@ -103,7 +105,10 @@ mod tests {
     #[test]
     fn a_query_string_does_not_hide_the_path() {
         let chat = Route::Api(ApiKind::Chat);
-        assert_eq!(route(b"POST", b"/v1/chat/completions?api-version=2025-01-01"), chat);
+        assert_eq!(
+            route(b"POST", b"/v1/chat/completions?api-version=2025-01-01"),
+            chat
+        );
         assert_eq!(route(b"POST", b"/v1/chat/completions?"), chat);
     }
 
@@ -121,14 +126,21 @@ mod tests {
             ("POST", "/v1/%63hat/completions"),
             ("POST", "/v1/chat/completions;a=b"),
             ("POST", "/health/../v1/chat/completions"),
-            ("POST", "/openai/deployments/d1/chat/completions?api-version=x"),
+            (
+                "POST",
+                "/openai/deployments/d1/chat/completions?api-version=x",
+            ),
             ("GET", "/v1/chat/completions"),
             ("post", "/v1/chat/completions"),
             ("POST", "/v1/models"),
             ("GET", "/v1/models/"),
             ("GET", ""),
         ] {
-            assert_eq!(route(method.as_bytes(), path.as_bytes()), Route::Unknown, "{method} {path}");
+            assert_eq!(
+                route(method.as_bytes(), path.as_bytes()),
+                Route::Unknown,
+                "{method} {path}"
+            );
         }
     }
 }

@@ -28,7 +28,9 @@ pub enum Mode {
 
 impl Mode {
     fn from_wire(byte: u8) -> Option<Self> {
-        [Self::Failover, Self::Weighted, Self::RoundRobin].into_iter().find(|mode| *mode as u8 == byte)
+        [Self::Failover, Self::Weighted, Self::RoundRobin]
+            .into_iter()
+            .find(|mode| *mode as u8 == byte)
     }
 }
 
@@ -78,12 +80,19 @@ impl<'a> RequestRecord<'a> {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.u8(VERSION).u8(self.api as u8).u8(u8::from(self.stream));
-        out.u32(self.body_len).u32(self.model_start).u32(self.model_end).u32(self.max_tokens);
+        out.u32(self.body_len)
+            .u32(self.model_start)
+            .u32(self.model_end)
+            .u32(self.max_tokens);
         out.str(self.endpoint).str(self.version);
-        out.u8(self.mode as u8).u8(self.max_attempts).u32(self.timeout_ms);
+        out.u8(self.mode as u8)
+            .u8(self.max_attempts)
+            .u32(self.timeout_ms);
         out.u16(u16::try_from(self.targets.len()).unwrap_or(u16::MAX));
         for target in self.targets.iter().take(usize::from(u16::MAX)) {
-            out.str(target.worker).str(target.served_model_name).u32(target.weight);
+            out.str(target.worker)
+                .str(target.served_model_name)
+                .u32(target.weight);
         }
         out.finish()
     }
@@ -111,7 +120,11 @@ impl<'a> RequestRecord<'a> {
         };
         for _ in 0..input.u16()? {
             let (worker, served_model_name) = (input.str()?, input.str()?);
-            record.targets.push(Target { worker, served_model_name, weight: input.u32()? });
+            record.targets.push(Target {
+                worker,
+                served_model_name,
+                weight: input.u32()?,
+            });
         }
         input.end()?;
         Some(record)
@@ -151,7 +164,11 @@ impl<'a> Plan<'a> {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::default();
-        out.u8(VERSION).u32(self.body_len).u32(self.model_start).u32(self.model_end).u32(self.timeout_ms);
+        out.u8(VERSION)
+            .u32(self.body_len)
+            .u32(self.model_start)
+            .u32(self.model_end)
+            .u32(self.timeout_ms);
         out.u8(u8::try_from(self.candidates.len()).unwrap_or(u8::MAX));
         for candidate in self.candidates.iter().take(usize::from(u8::MAX)) {
             out.str(candidate.cluster).str(candidate.address);

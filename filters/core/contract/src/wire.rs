@@ -26,7 +26,8 @@ impl Writer {
         let bytes = value.as_bytes();
         let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
         self.u16(length);
-        self.0.extend_from_slice(bytes.get(..usize::from(length)).unwrap_or(bytes));
+        self.0
+            .extend_from_slice(bytes.get(..usize::from(length)).unwrap_or(bytes));
         self
     }
 

@@ -1,4 +1,8 @@
 //! The module `select.wasm`.
 #![cfg(target_arch = "wasm32")]
+#![allow(
+    missing_docs,
+    reason = "the start function comes from a macro of the SDK"
+)]
 
 dragoman_sdk::module!(dragoman_select::Select, callbacks: b"request_headers");

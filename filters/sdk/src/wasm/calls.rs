@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::env::Random;
 use crate::flow::Callout;
 use crate::host::{
-    Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Pairs, Shared,
+    Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Pairs,
+    Shared,
 };
 
 const OK: u32 = 0;
@@ -96,7 +97,10 @@ struct Answer {
 
 impl Answer {
     const fn new() -> Self {
-        Self { data: std::ptr::null_mut(), length: 0 }
+        Self {
+            data: std::ptr::null_mut(),
+            length: 0,
+        }
     }
 
     /// Empty where the host gave nothing.
@@ -124,11 +128,19 @@ pub(super) fn plugin_configuration() -> Vec<u8> {
             &mut answer.length,
         )
     };
-    if status == OK { answer.into_vec() } else { Vec::new() }
+    if status == OK {
+        answer.into_vec()
+    } else {
+        Vec::new()
+    }
 }
 
 fn check(call: &'static str, status: u32) -> HostResult<()> {
-    if status == OK { Ok(()) } else { Err(HostError { call, status }) }
+    if status == OK {
+        Ok(())
+    } else {
+        Err(HostError { call, status })
+    }
 }
 
 const fn map_number(map: Map) -> u32 {
@@ -156,8 +168,10 @@ impl Headers for WasmHost {
         };
         check("get_header_map_pairs", status)?;
         let bytes = answer.into_vec();
-        super::env::decode_pairs(&bytes)
-            .ok_or(HostError { call: "get_header_map_pairs", status: u32::MAX })
+        super::env::decode_pairs(&bytes).ok_or(HostError {
+            call: "get_header_map_pairs",
+            status: u32::MAX,
+        })
     }
 
     fn header(&mut self, map: Map, name: &str) -> HostResult<Option<Vec<u8>>> {
@@ -220,7 +234,13 @@ impl Body for WasmHost {
     fn replace_prefix(&mut self, buffer: Buffer, length: usize, bytes: &[u8]) -> HostResult<()> {
         // SAFETY: `bytes` outlives the call.
         check("set_buffer_bytes", unsafe {
-            proxy_set_buffer_bytes(buffer_number(buffer), 0, length, bytes.as_ptr(), bytes.len())
+            proxy_set_buffer_bytes(
+                buffer_number(buffer),
+                0,
+                length,
+                bytes.as_ptr(),
+                bytes.len(),
+            )
         })
     }
 }
@@ -231,7 +251,12 @@ impl Bus for WasmHost {
         let mut answer = Answer::new();
         // SAFETY: `joined` outlives the call, the other pointers are to live locals.
         let status = unsafe {
-            proxy_get_property(joined.as_ptr(), joined.len(), &mut answer.data, &mut answer.length)
+            proxy_get_property(
+                joined.as_ptr(),
+                joined.len(),
+                &mut answer.data,
+                &mut answer.length,
+            )
         };
         if status == NOT_FOUND {
             return Ok(None);
@@ -335,7 +360,10 @@ impl Control for WasmHost {
             callout.timeout,
         )
         .map(|_| ())
-        .map_err(|status| HostError { call: "http_call", status: status as u32 })
+        .map_err(|status| HostError {
+            call: "http_call",
+            status: status as u32,
+        })
     }
 
     fn log(&mut self, level: Level, text: &str) {

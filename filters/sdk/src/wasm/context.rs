@@ -45,7 +45,9 @@ impl<P: Plugin> RootContext for Root<P> {
 
     fn create_http_context(&self, _context_id: u32) -> Option<Box<dyn HttpContext>> {
         let plugin = self.plugin.as_ref()?;
-        Some(Box::new(Request::<P> { stream: Stream::new(plugin.filter()) }))
+        Some(Box::new(Request::<P> {
+            stream: Stream::new(plugin.filter()),
+        }))
     }
 
     fn get_type(&self) -> Option<ContextType> {
@@ -75,7 +77,9 @@ impl<P: Plugin> Context for Request<P> {
         let mut response = CalloutResponse::default();
         if num_headers > 0 {
             response.headers = WasmHost.pairs(Map::Callout).unwrap_or_default();
-            response.body = WasmHost.body(Buffer::Callout, 0, body_size).unwrap_or_default();
+            response.body = WasmHost
+                .body(Buffer::Callout, 0, body_size)
+                .unwrap_or_default();
         }
         self.stream.on_callout(&mut WasmHost, response);
     }
@@ -92,7 +96,10 @@ impl<P: Plugin> HttpContext for Request<P> {
     }
 
     fn on_http_request_body(&mut self, size: usize, end_of_stream: bool) -> SdkAction {
-        action(self.stream.on_request_body(&mut WasmHost, size, end_of_stream))
+        action(
+            self.stream
+                .on_request_body(&mut WasmHost, size, end_of_stream),
+        )
     }
 
     fn on_http_request_trailers(&mut self, _count: usize) -> SdkAction {
@@ -100,12 +107,14 @@ impl<P: Plugin> HttpContext for Request<P> {
     }
 
     fn on_http_response_headers(&mut self, _count: usize, end_of_stream: bool) -> SdkAction {
-        self.stream.on_response_headers(&mut WasmHost, end_of_stream);
+        self.stream
+            .on_response_headers(&mut WasmHost, end_of_stream);
         SdkAction::Continue
     }
 
     fn on_http_response_body(&mut self, size: usize, end_of_stream: bool) -> SdkAction {
-        self.stream.on_response_body(&mut WasmHost, size, end_of_stream);
+        self.stream
+            .on_response_body(&mut WasmHost, size, end_of_stream);
         SdkAction::Continue
     }
 
