@@ -1,1 +1,16 @@
-//! (to be written)
+//! The simulator on real sockets: the only place with sockets, threads and the real clock.
+//!
+//! A worker thread owns one simulated worker and one event loop. [`driver::Driver`] stands between
+//! them: connections hand it events, it hands their commands back to the connections. The main
+//! thread accepts connections, answers on the admin address and waits for signals.
+
+pub mod admin;
+pub mod cli;
+pub mod client;
+pub mod clock;
+pub mod driver;
+pub mod gateway;
+pub mod http1;
+pub mod logs;
+pub mod thread;
+pub mod upstream;

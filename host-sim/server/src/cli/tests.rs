@@ -1,0 +1,64 @@
+use super::*;
+
+fn parsed(line: &str) -> Result<Action, String> {
+    parse(line.split_whitespace().map(OsString::from))
+}
+
+fn served(line: &str) -> Serve {
+    match parsed(line) {
+        Ok(Action::Serve(serve)) => serve,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn envoys_own_flags_are_taken() {
+    let serve = served(
+        "serve -c e.yaml --concurrency 2 --admin-address-path a --file-flush-interval-msec 50 --disable-hot-restart -l warning",
+    );
+    assert_eq!(serve.config, PathBuf::from("e.yaml"));
+    assert_eq!(serve.concurrency, Some(2));
+    assert_eq!(serve.admin_address_path, Some(PathBuf::from("a")));
+    assert_eq!(serve.log_level, Level::Warning);
+    assert_eq!(
+        served("serve --config-path=e.yaml --log-level off --seed 9").seed,
+        Some(9)
+    );
+}
+
+#[test]
+fn render_takes_its_file_and_addresses() {
+    let Ok(Action::Render(render)) =
+        parsed("render g.json --listen 127.0.0.1:1 --modules m --access-log /dev/null")
+    else {
+        panic!("not taken")
+    };
+    assert_eq!(render.gateway, PathBuf::from("g.json"));
+    assert_eq!(render.listen, Some(([127, 0, 0, 1], 1).into()));
+    assert_eq!(render.admin, None);
+}
+
+#[test]
+fn help_is_at_every_level() {
+    assert_eq!(parsed("--help"), Ok(Action::Print(HELP)));
+    assert_eq!(parsed("serve --help"), Ok(Action::Print(SERVE_HELP)));
+    assert_eq!(parsed("render -h"), Ok(Action::Print(RENDER_HELP)));
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    for (line, expected) in [
+        ("", "a command is missing"),
+        ("fly", "no command \"fly\""),
+        ("serve", "-c FILE is missing"),
+        ("serve -c e.yaml --concurrency 0", "must be 1 to 64"),
+        ("serve -c e.yaml -l loud", "must be trace"),
+        ("serve -c e.yaml --unknown", "--unknown"),
+        ("render", "gateway.json to render is missing"),
+        ("render a.json b.json", "b.json"),
+        ("render a.json --listen nowhere", "nowhere"),
+    ] {
+        let error = parsed(line).expect_err(line);
+        assert!(error.contains(expected), "{line}: {error}");
+    }
+}

@@ -1,0 +1,284 @@
+//! One connection of a client, request after request.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use host_sim_host::io::{Event, StreamId};
+use tokio::net::TcpStream;
+
+use super::{Client, Exchange, Reply, linger};
+use crate::driver::Driver;
+use crate::http1::request::{BadRequest, RequestDecoder, RequestHead, RequestPart};
+
+/// Bytes of further requests that are read while one is answered. They wait; reading them at all
+/// is how a client that leaves is noticed.
+pub const PIPELINE_LIMIT_BYTES: usize = 64 * 1024;
+
+/// A connection without a request ends after this, Envoy's default `idle_timeout`.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// Where a client came in.
+#[derive(Clone, Copy, Debug)]
+pub struct Entrance {
+    /// Index of the listener.
+    pub listener: usize,
+    /// The client.
+    pub peer: SocketAddr,
+    /// `delayed_close_timeout` of the listener.
+    pub delayed_close_timeout: Duration,
+}
+
+struct Connection {
+    driver: Rc<Driver>,
+    client: Rc<Client>,
+    entrance: Entrance,
+    decoder: RequestDecoder,
+    stream: Option<StreamId>,
+    /// No byte of the client is looked at any more.
+    deaf: bool,
+}
+
+/// How a connection goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// There may be more in the buffers.
+    Again,
+    /// Nothing to do until something happens.
+    Wait,
+    /// After the last byte the connection ends.
+    Close,
+    /// The connection is gone or of no use.
+    Drop,
+}
+
+/// Serves a connection to its end.
+pub async fn serve(driver: Rc<Driver>, socket: TcpStream, entrance: Entrance) {
+    // Streams are made of small pieces; without this each could wait for the one before.
+    let _ = socket.set_nodelay(true);
+    let (client, decoder) = (Rc::new(Client::default()), RequestDecoder::default());
+    let mut connection = Connection {
+        driver,
+        client,
+        entrance,
+        decoder,
+        stream: None,
+        deaf: false,
+    };
+    loop {
+        match connection.step(&socket) {
+            Step::Again => {}
+            Step::Wait => {
+                if connection.wait(&socket).await == Step::Drop {
+                    break;
+                }
+            }
+            Step::Close => {
+                connection.abandon();
+                linger::close(socket, entrance.delayed_close_timeout).await;
+                return;
+            }
+            Step::Drop => break,
+        }
+    }
+    connection.abandon();
+}
+
+impl Connection {
+    fn step(&mut self, socket: &TcpStream) -> Step {
+        if let Some(end) = self.decode() {
+            return end;
+        }
+        if !self.flush(socket) {
+            return Step::Drop;
+        }
+        let flushed = self.client.out.borrow().is_empty();
+        match self.client.reply() {
+            Reply::Complete | Reply::Broken if !flushed => Step::Wait,
+            Reply::Broken => Step::Close,
+            Reply::Complete if self.client.closes() || !self.decoder.is_complete() => Step::Close,
+            Reply::Complete => {
+                self.stream = None;
+                self.client.finish();
+                self.decoder.start_next();
+                if self.decoder.buffered() > 0 {
+                    Step::Again
+                } else {
+                    Step::Wait
+                }
+            }
+            Reply::None | Reply::Waiting | Reply::Started(_) => Step::Wait,
+        }
+    }
+
+    /// Hands on what was read, as far as the worker may have it.
+    fn decode(&mut self) -> Option<Step> {
+        while !self.deaf && !self.client.has_slow_attempt() {
+            if matches!(self.client.reply(), Reply::Complete | Reply::Broken) {
+                return None;
+            }
+            match self.decoder.next_part() {
+                Ok(None) => return None,
+                Ok(Some(RequestPart::Head(head))) => self.begin(head),
+                Ok(Some(RequestPart::Data { data, end_stream })) => {
+                    if end_stream {
+                        self.client.request_is_complete();
+                    }
+                    if let Some(stream) = self.stream {
+                        self.driver.send(Event::RequestData {
+                            stream,
+                            data,
+                            end_stream,
+                        });
+                    }
+                }
+                Err(bad) => return self.refuse(bad),
+            }
+        }
+        None
+    }
+
+    fn begin(&mut self, head: RequestHead) {
+        let RequestHead {
+            headers,
+            end_stream,
+            close,
+            expect_continue,
+            is_head,
+        } = head;
+        self.client.begin(Exchange {
+            to_head: is_head,
+            close,
+        });
+        if end_stream {
+            self.client.request_is_complete();
+        }
+        if expect_continue {
+            self.client
+                .out
+                .borrow_mut()
+                .push(b"HTTP/1.1 100 Continue\r\n\r\n");
+        }
+        let stream = self.driver.begin_stream(&self.client);
+        self.stream = Some(stream);
+        let Entrance { listener, peer, .. } = self.entrance;
+        self.driver.send(Event::RequestHeaders {
+            stream,
+            listener,
+            peer,
+            headers,
+            end_stream,
+        });
+    }
+
+    fn refuse(&mut self, bad: BadRequest) -> Option<Step> {
+        self.deaf = true;
+        let Entrance { listener, peer, .. } = self.entrance;
+        match bad {
+            BadRequest::Refused { status, details } => {
+                self.client.begin(Exchange {
+                    to_head: false,
+                    close: true,
+                });
+                let stream = self.driver.begin_stream(&self.client);
+                self.stream = Some(stream);
+                self.driver.send(Event::RequestRejected {
+                    stream,
+                    listener,
+                    peer,
+                    status,
+                    details,
+                });
+            }
+            BadRequest::Body => {
+                let unanswered = self.client.reply() == Reply::Waiting;
+                self.abandon();
+                if unanswered {
+                    self.client.out.borrow_mut().push(BAD_BODY_REPLY);
+                }
+                self.client.break_off();
+            }
+            BadRequest::Tls => self.say(peer, "TLS"),
+            BadRequest::Http2 => self.say(peer, "HTTP/2 without an upgrade"),
+        }
+        matches!(bad, BadRequest::Tls | BadRequest::Http2).then_some(Step::Drop)
+    }
+
+    fn say(&self, peer: SocketAddr, protocol: &str) {
+        let text = format!(
+            "closed the connection of {peer}: it speaks {protocol}, host-sim serves HTTP/1.1 only"
+        );
+        self.driver.log("warning", &text);
+    }
+
+    /// Writes as much as the client takes; `false`: it takes nothing any more.
+    fn flush(&self, socket: &TcpStream) -> bool {
+        let mut out = self.client.out.borrow_mut();
+        let mut wrote = false;
+        while !out.is_empty() {
+            match socket.try_write(out.bytes()) {
+                Ok(count) => {
+                    out.consume(count);
+                    wrote = true;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(_) => return false,
+            }
+        }
+        drop(out);
+        if wrote && !self.client.is_slow() {
+            self.client.wake_attempts();
+        }
+        true
+    }
+
+    fn wants_bytes(&self) -> bool {
+        let ended = matches!(self.client.reply(), Reply::Complete | Reply::Broken);
+        let room = self.decoder.buffered() < PIPELINE_LIMIT_BYTES;
+        !self.deaf && !ended && room && !self.client.has_slow_attempt()
+    }
+
+    async fn wait(&mut self, socket: &TcpStream) -> Step {
+        let writes = !self.client.out.borrow().is_empty();
+        let idle = self.client.reply() == Reply::None;
+        tokio::select! {
+            ready = socket.readable(), if self.wants_bytes() => {
+                if ready.is_err() || !self.read(socket) { Step::Drop } else { Step::Again }
+            }
+            ready = socket.writable(), if writes => {
+                if ready.is_err() { Step::Drop } else { Step::Again }
+            }
+            () = self.client.wake.notified() => Step::Again,
+            () = tokio::time::sleep(IDLE_TIMEOUT), if idle => Step::Drop,
+        }
+    }
+
+    /// One read; `false`: the client is gone. Half a connection counts as none, as in Envoy.
+    fn read(&mut self, socket: &TcpStream) -> bool {
+        let mut buffer = self.driver.read_buffer.borrow_mut();
+        match socket.try_read(&mut buffer) {
+            Ok(0) => false,
+            Ok(count) => {
+                self.decoder.push(buffer.get(..count).unwrap_or_default());
+                true
+            }
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        }
+    }
+
+    /// Tells the worker that a request under way has lost its client.
+    fn abandon(&mut self) {
+        let Some(stream) = self.stream.take() else {
+            return;
+        };
+        self.driver.forget_stream(stream);
+        if matches!(self.client.reply(), Reply::Waiting | Reply::Started(_)) {
+            self.driver.send(Event::RequestReset { stream });
+        }
+    }
+}
+
+/// What Envoy answers when a body becomes unreadable before the response began.
+const BAD_BODY_REPLY: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\ncontent-length: 11\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\nBad Request";

@@ -1,0 +1,232 @@
+//! Between one simulated worker and the connections of its thread.
+//!
+//! Connections call [`Driver::send`]; the commands that come of it are carried out at once, but
+//! only into buffers: no command sends an event, so nothing is entered twice.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use host_sim_host::Worker;
+use host_sim_host::io::{Command, Event, Now, StreamId, UpstreamId};
+use tokio::sync::Notify;
+
+use crate::client::Client;
+use crate::clock::Clock;
+use crate::logs::Logs;
+use crate::upstream::attempt::Attempt;
+use crate::upstream::pool::{Pool, Target};
+
+/// A simulated worker as the driver needs it; a fake one serves in tests.
+pub trait Engine {
+    /// Something happened.
+    fn handle(&mut self, now: Now, event: Event);
+    /// Timers that are due run.
+    fn advance(&mut self, now: Now);
+    /// When the next timer is due, in monotonic time.
+    fn next_timer(&self) -> Option<Duration>;
+    /// What came of it, in order.
+    fn take_commands(&mut self) -> Vec<Command>;
+}
+
+impl Engine for Worker {
+    fn handle(&mut self, now: Now, event: Event) {
+        Worker::handle(self, now, event);
+    }
+
+    fn advance(&mut self, now: Now) {
+        Worker::advance(self, now);
+    }
+
+    fn next_timer(&self) -> Option<Duration> {
+        Worker::next_timer(self)
+    }
+
+    fn take_commands(&mut self) -> Vec<Command> {
+        Worker::take_commands(self)
+    }
+}
+
+/// One thread's worker and what is connected to it.
+pub struct Driver {
+    engine: RefCell<Box<dyn Engine>>,
+    clock: Clock,
+    logs: RefCell<Logs>,
+    clients: RefCell<HashMap<StreamId, Rc<Client>>>,
+    attempts: RefCell<HashMap<UpstreamId, Rc<Attempt>>>,
+    next_stream: Cell<u64>,
+    timer_moved: Notify,
+    /// Connections to workers that wait for their next request.
+    pub pool: Pool,
+    /// One read of any connection; large enough that a prompt comes in few pieces.
+    pub read_buffer: RefCell<Vec<u8>>,
+}
+
+/// Most bytes of one read.
+const READ_BYTES: usize = 64 * 1024;
+
+impl Driver {
+    /// Takes over a worker that is ready.
+    #[must_use]
+    pub fn new(engine: Box<dyn Engine>, clock: Clock, logs: Logs) -> Rc<Self> {
+        Rc::new(Driver {
+            engine: RefCell::new(engine),
+            clock,
+            logs: RefCell::new(logs),
+            clients: RefCell::default(),
+            attempts: RefCell::default(),
+            next_stream: Cell::new(1),
+            timer_moved: Notify::new(),
+            pool: Pool::default(),
+            read_buffer: RefCell::new(vec![0; READ_BYTES]),
+        })
+    }
+
+    /// A new request of `client`: its commands will find it.
+    pub fn begin_stream(&self, client: &Rc<Client>) -> StreamId {
+        let stream = StreamId(self.next_stream.get());
+        self.next_stream.set(stream.0 + 1);
+        self.clients.borrow_mut().insert(stream, client.clone());
+        stream
+    }
+
+    /// The client is gone; what the worker still says to it is dropped.
+    pub fn forget_stream(&self, stream: StreamId) {
+        self.clients.borrow_mut().remove(&stream);
+    }
+
+    /// The attempt is over.
+    pub fn forget_attempt(&self, upstream: UpstreamId) {
+        self.attempts.borrow_mut().remove(&upstream);
+    }
+
+    /// Tells the worker and carries out what it wants.
+    pub fn send(self: &Rc<Self>, event: Event) {
+        self.enter(|engine, now| engine.handle(now, event));
+    }
+
+    /// Runs the worker's timers for as long as the thread lives.
+    pub async fn run_timers(self: Rc<Self>) {
+        // What the worker wants right after its start.
+        self.enter(|engine, now| engine.advance(now));
+        loop {
+            let due = self
+                .engine
+                .borrow()
+                .next_timer()
+                .map(|due| self.clock.instant(due));
+            let timer = async {
+                match due {
+                    Some(due) => tokio::time::sleep_until(due.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = timer => self.enter(|engine, now| engine.advance(now)),
+                () = self.timer_moved.notified() => {}
+            }
+        }
+    }
+
+    /// A line of the simulator's own.
+    pub fn log(&self, level: &str, text: &str) {
+        self.logs.borrow().log(self.clock.now().wall, level, text);
+    }
+
+    fn enter(self: &Rc<Self>, act: impl FnOnce(&mut dyn Engine, Now)) {
+        let commands = {
+            let mut engine = self.engine.borrow_mut();
+            let timer = engine.next_timer();
+            act(engine.as_mut(), self.clock.now());
+            if engine.next_timer() != timer {
+                self.timer_moved.notify_one();
+            }
+            engine.take_commands()
+        };
+        for command in commands {
+            self.carry_out(command);
+        }
+    }
+
+    fn carry_out(self: &Rc<Self>, command: Command) {
+        match command {
+            Command::SendHeaders {
+                stream,
+                headers,
+                end_stream,
+            } => {
+                self.with_client(stream, end_stream, |client| {
+                    client.headers(&headers, end_stream)
+                });
+            }
+            Command::SendData {
+                stream,
+                data,
+                end_stream,
+            } => {
+                self.with_client(stream, end_stream, |client| client.data(&data, end_stream));
+            }
+            // HTTP/1 trailers are off in Envoy unless asked for; they end the body.
+            Command::SendTrailers {
+                stream,
+                trailers: _,
+            } => {
+                self.with_client(stream, true, |client| client.data(&[], true));
+            }
+            Command::ResetStream { stream } => self.with_client(stream, true, Client::break_off),
+            Command::OpenUpstream {
+                upstream,
+                stream,
+                cluster,
+                address,
+                connect_timeout,
+            } => {
+                let client = stream.and_then(|stream| self.clients.borrow().get(&stream).cloned());
+                let attempt = Attempt::new(upstream, client.as_ref());
+                if let Some(client) = client {
+                    client.add_attempt(&attempt);
+                }
+                self.attempts.borrow_mut().insert(upstream, attempt.clone());
+                crate::upstream::open(self, attempt, Target { cluster, address }, connect_timeout);
+            }
+            Command::SendUpstreamHeaders {
+                upstream,
+                headers,
+                end_stream,
+            } => {
+                self.with_attempt(upstream, |attempt| attempt.headers(&headers, end_stream));
+            }
+            Command::SendUpstreamData {
+                upstream,
+                data,
+                end_stream,
+            } => {
+                self.with_attempt(upstream, |attempt| attempt.data(&data, end_stream));
+            }
+            Command::CancelUpstream { upstream } => {
+                self.with_attempt(upstream, Attempt::end);
+                self.forget_attempt(upstream);
+            }
+            Command::AccessLog { path, line } => self.logs.borrow_mut().access(&path, &line),
+            Command::Log { level, text } => self.log(level, &text),
+        }
+    }
+
+    fn with_client(&self, stream: StreamId, last: bool, act: impl FnOnce(&Client)) {
+        let client = self.clients.borrow().get(&stream).cloned();
+        if let Some(client) = client {
+            act(&client);
+        }
+        if last {
+            self.forget_stream(stream);
+        }
+    }
+
+    fn with_attempt(&self, upstream: UpstreamId, act: impl FnOnce(&Attempt)) {
+        let attempt = self.attempts.borrow().get(&upstream).cloned();
+        if let Some(attempt) = attempt {
+            act(&attempt);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! A configuration on real sockets, from its file to its end.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use host_sim_host::config::{Bootstrap, Listener};
+use host_sim_host::{Process, VmFactory};
+use host_sim_vm::Modules;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::{Notify, Semaphore, oneshot};
+
+use crate::admin::{self, Admin};
+use crate::cli::{CONCURRENCY_LIMIT, Serve};
+use crate::client::connection::Entrance;
+use crate::clock::Clock;
+use crate::thread::{self, Accepted, Parts};
+
+/// Most connections of clients at a time; more wait in the system's queue until one ends. With
+/// two buffers of a quarter of a megabyte each the worst case stays near five gigabytes, and a
+/// thread can still look at all of them.
+pub const CONNECTION_LIMIT: usize = 10_000;
+
+/// Connections that the system keeps before they are accepted.
+const BACKLOG: u32 = 4096;
+
+/// Files that may be open: two sockets a request and some for the rest.
+const OPEN_FILES: u64 = 2 * CONNECTION_LIMIT as u64 + 1024;
+
+/// Serves until a signal or `/quitquitquit`.
+///
+/// # Errors
+/// A sentence for the user: the file, an address or a module cannot be used.
+pub fn serve(options: &Serve) -> Result<(), String> {
+    let clock = Clock::start();
+    let config = read(&options.config)?;
+    raise_open_files();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| format!("cannot start the main thread: {error}"))?;
+    runtime.block_on(run(options, config, clock))
+}
+
+fn read(path: &Path) -> Result<Bootstrap, String> {
+    let name = path.display();
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+    host_sim_envoy::read(&text).map_err(|problems| {
+        let lines: Vec<String> = problems
+            .iter()
+            .map(|problem| format!("{name}: {problem}"))
+            .collect();
+        lines.join("\n")
+    })
+}
+
+/// As many as wanted, or as many as the system allows; too few show as refused connections.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit
+        .maximum
+        .map_or(OPEN_FILES, |maximum| maximum.min(OPEN_FILES));
+    if limit.current.is_some_and(|current| current < wanted) {
+        let _ = setrlimit(
+            Resource::Nofile,
+            Rlimit {
+                current: Some(wanted),
+                maximum: limit.maximum,
+            },
+        );
+    }
+}
+
+async fn run(options: &Serve, config: Bootstrap, clock: Clock) -> Result<(), String> {
+    let stop = Stop::listen()?;
+    let mut listeners = Vec::new();
+    for listener in &config.listeners {
+        listeners.push(bind(listener.address)?);
+    }
+    let admin_listener = config
+        .admin
+        .map(|address| listen(bind(address)?))
+        .transpose()?;
+    if let Some(path) = &options.admin_address_path {
+        write_admin_address(path, admin_listener.as_ref())?;
+    }
+    let concurrency = options.concurrency.unwrap_or_else(default_concurrency);
+    let process = Process::new(
+        config,
+        std::env::vars().collect(),
+        options.seed.unwrap_or_else(random_seed),
+    );
+    let admin = Arc::new(Admin {
+        process: process.clone(),
+        clock,
+        concurrency,
+        ready: false.into(),
+        places: Arc::new(Semaphore::new(CONNECTION_LIMIT)),
+        quit: Notify::new(),
+    });
+    if let Some(listener) = admin_listener {
+        tokio::spawn(admin::serve(admin.clone(), listener));
+    }
+    let serving = async {
+        let threads = start_threads(options, &process, clock, concurrency).await?;
+        for (index, socket) in listeners.into_iter().enumerate() {
+            let listener = listen(socket)?;
+            let close = process
+                .config()
+                .listeners
+                .get(index)
+                .map(|listener: &Listener| listener.http.delayed_close_timeout);
+            let acceptor = Acceptor {
+                listener,
+                index,
+                close: close.unwrap_or_default(),
+                threads: threads.clone(),
+            };
+            tokio::spawn(acceptor.run(admin.places.clone()));
+        }
+        admin.ready.store(true, Ordering::Release);
+        std::future::pending().await
+    };
+    tokio::select! {
+        failed = serving => failed,
+        () = stop.wait() => Ok(()),
+        () = admin.quit.notified() => {
+            // The answer to the request that asked for it goes out first.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            Ok(())
+        }
+    }
+}
+
+/// Ctrl-C and SIGTERM.
+struct Stop {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Stop {
+    fn listen() -> Result<Stop, String> {
+        let listen =
+            |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
+        Ok(Stop {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+        })
+    }
+
+    async fn wait(mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// Takes an address. Clients are refused until [`listen`], so that a gateway that listens is one
+/// that has started.
+fn bind(address: SocketAddr) -> Result<TcpSocket, String> {
+    let open = || {
+        let socket = if address.is_ipv4() {
+            TcpSocket::new_v4()?
+        } else {
+            TcpSocket::new_v6()?
+        };
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        Ok(socket)
+    };
+    open().map_err(|error| cannot_listen(address, &error))
+}
+
+fn listen(socket: TcpSocket) -> Result<TcpListener, String> {
+    let address = socket.local_addr().map_err(|error| error.to_string())?;
+    socket
+        .listen(BACKLOG)
+        .map_err(|error| cannot_listen(address, &error))
+}
+
+fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::AddrInUse => format!("cannot listen on {address}: address in use"),
+        _ => format!("cannot listen on {address}: {error}"),
+    }
+}
+
+fn write_admin_address(path: &Path, listener: Option<&TcpListener>) -> Result<(), String> {
+    let address = listener.and_then(|listener| listener.local_addr().ok());
+    let address = address.ok_or("--admin-address-path: the configuration has no admin address")?;
+    std::fs::write(path, address.to_string())
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+fn default_concurrency() -> usize {
+    std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(CONCURRENCY_LIMIT)
+}
+
+/// Another one at each start; nothing secret comes of it.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new()
+        .build_hasher()
+        .finish()
+}
+
+async fn start_threads(
+    options: &Serve,
+    process: &Arc<Process>,
+    clock: Clock,
+    concurrency: usize,
+) -> Result<Vec<UnboundedSender<Accepted>>, String> {
+    let modules = Modules::new(options.cache_dir.clone()).map_err(|error| error.to_string())?;
+    let modules: Arc<dyn VmFactory> = Arc::new(modules);
+    let mut threads = Vec::new();
+    let mut starting = Vec::new();
+    for index in 0..concurrency {
+        let parts = Parts {
+            process: process.clone(),
+            modules: modules.clone(),
+            index,
+            clock,
+            log_level: options.log_level,
+        };
+        let (sender, receiver) = unbounded_channel();
+        let (say, started) = oneshot::channel();
+        let body = move || {
+            thread::run(parts, receiver, |result| {
+                // The main thread only stops listening when the process ends.
+                let _ = say.send(result);
+            });
+        };
+        let spawned = std::thread::Builder::new()
+            .name(format!("worker-{index}"))
+            .spawn(body);
+        spawned.map_err(|error| format!("cannot start a worker thread: {error}"))?;
+        threads.push(sender);
+        starting.push(started);
+    }
+    for started in starting {
+        started
+            .await
+            .map_err(|_| "a worker thread ended at its start".to_owned())??;
+    }
+    Ok(threads)
+}
+
+/// Hands the connections of one listener to the threads in turn.
+struct Acceptor {
+    listener: TcpListener,
+    index: usize,
+    close: Duration,
+    threads: Vec<UnboundedSender<Accepted>>,
+}
+
+impl Acceptor {
+    async fn run(self, places: Arc<Semaphore>) {
+        for thread in self.threads.iter().cycle() {
+            let Ok(permit) = places.clone().acquire_owned().await else {
+                return;
+            };
+            let accepted = loop {
+                match self.listener.accept().await {
+                    Ok(accepted) => break accepted,
+                    // Out of files, or the client left again: a moment later it works.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+                }
+            };
+            let (socket, peer) = accepted;
+            let Ok(socket) = socket.into_std() else {
+                continue;
+            };
+            let entrance = Entrance {
+                listener: self.index,
+                peer,
+                delayed_close_timeout: self.close,
+            };
+            if thread
+                .send(Accepted {
+                    socket,
+                    entrance,
+                    permit,
+                })
+                .is_err()
+            {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! HTTP/1.1 without sockets: bytes in, parts of messages out, and back.
+//!
+//! The rules are those of Envoy's codec with its default options. What differs is in the README.
+
+pub mod body;
+pub mod buffer;
+pub mod encode;
+pub mod head;
+
+pub mod request;
+pub mod response;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,313 @@
+//! Requests of clients.
+
+use host_sim_host::io::Headers;
+
+use super::body::{Body, Framing};
+use super::buffer::Buffer;
+use super::head::{BadLength, Found, HEAD_LIMIT_BYTES, HEADER_COUNT_LIMIT, HeadScan, Length};
+use super::head::{asks_to_close, has_token, headers_of, length_of, values};
+
+/// One thing that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestPart {
+    /// The head.
+    Head(RequestHead),
+    /// All of the body that was there, over the borders of chunks.
+    Data {
+        /// May be empty when it only ends the request.
+        data: Vec<u8>,
+        /// The request is complete.
+        end_stream: bool,
+    },
+}
+
+/// Head of a request as a worker wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestHead {
+    /// With `:method`, `:path`, `:scheme`, `:authority` in front, without what concerns the connection only.
+    pub headers: Headers,
+    /// No body follows.
+    pub end_stream: bool,
+    /// The client wants no further request on this connection.
+    pub close: bool,
+    /// The client waits for `100 Continue` before it sends the body.
+    pub expect_continue: bool,
+    /// The method is `HEAD`.
+    pub is_head: bool,
+}
+
+/// Why a connection cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadRequest {
+    /// To be answered by the connection manager.
+    Refused {
+        /// Status.
+        status: u16,
+        /// Envoy's name for the reason.
+        details: &'static str,
+    },
+    /// The body of a request that is under way became unreadable.
+    Body,
+    /// The client speaks TLS.
+    Tls,
+    /// The client speaks HTTP/2.
+    Http2,
+}
+
+/// Decoder of one connection's requests, one after the other.
+#[derive(Debug, Default)]
+pub struct RequestDecoder {
+    input: Buffer,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Head(HeadScan),
+    Body(Body),
+    /// The rest of the input waits for [`RequestDecoder::start_next`].
+    Complete,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        State::Head(HeadScan::default())
+    }
+}
+
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
+/// Record type "handshake", major version 3.
+const TLS_HELLO: &[u8] = &[0x16, 0x03];
+
+const CODEC_ERROR: BadRequest = BadRequest::Refused {
+    status: 400,
+    details: "http1.codec_error",
+};
+const INVALID_URL: BadRequest = BadRequest::Refused {
+    status: 400,
+    details: "http1.invalid_url",
+};
+const TOO_LARGE: BadRequest = BadRequest::Refused {
+    status: 431,
+    details: "http1.headers_too_large",
+};
+const TOO_MANY: BadRequest = BadRequest::Refused {
+    status: 431,
+    details: "http1.too_many_headers",
+};
+const OLD_VERSION: BadRequest = BadRequest::Refused {
+    status: 426,
+    details: "low_version",
+};
+const NO_HOST: BadRequest = BadRequest::Refused {
+    status: 400,
+    details: "missing_host_header",
+};
+const BAD_ENCODING: BadRequest = BadRequest::Refused {
+    status: 501,
+    details: "http1.invalid_transfer_encoding",
+};
+const TWO_LENGTHS: BadRequest = BadRequest::Refused {
+    status: 400,
+    details: "http1.content_length_and_chunked_not_allowed",
+};
+
+/// What concerns one connection only and never reaches a filter.
+const CONNECTION_HEADERS: [&[u8]; 6] = [
+    b"connection",
+    b"keep-alive",
+    b"proxy-connection",
+    b"transfer-encoding",
+    b"upgrade",
+    b"http2-settings",
+];
+
+impl RequestDecoder {
+    /// Adds what was read.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.input.push(bytes);
+    }
+
+    /// Bytes that wait to be decoded.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.input.len()
+    }
+
+    /// No request has begun.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        matches!(self.state, State::Head(_)) && self.input.is_empty()
+    }
+
+    /// A whole request was read, and the next one is not begun.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        matches!(self.state, State::Complete)
+    }
+
+    /// The answer to a complete request is out: look at the next one.
+    pub fn start_next(&mut self) {
+        self.state = State::default();
+    }
+
+    /// The next part, if enough was read.
+    ///
+    /// # Errors
+    /// The connection is of no use any more.
+    pub fn next_part(&mut self) -> Result<Option<RequestPart>, BadRequest> {
+        match &mut self.state {
+            State::Complete => Ok(None),
+            State::Head(_) => self.head(),
+            State::Body(body) => {
+                let mut data = Vec::new();
+                body.decode(&mut self.input, &mut data)
+                    .map_err(|_| BadRequest::Body)?;
+                let end_stream = body.is_done();
+                if end_stream {
+                    self.state = State::Complete;
+                }
+                Ok((end_stream || !data.is_empty())
+                    .then_some(RequestPart::Data { data, end_stream }))
+            }
+        }
+    }
+
+    fn head(&mut self) -> Result<Option<RequestPart>, BadRequest> {
+        let State::Head(scan) = &mut self.state else {
+            return Ok(None);
+        };
+        let skipped = self
+            .input
+            .bytes()
+            .iter()
+            .take_while(|byte| matches!(byte, b'\r' | b'\n'))
+            .count();
+        if skipped > 0 {
+            // Empty lines between requests are allowed.
+            self.input.consume(skipped);
+            *scan = HeadScan::default();
+        }
+        let bytes = self.input.bytes();
+        if bytes.starts_with(TLS_HELLO) {
+            return Err(BadRequest::Tls);
+        }
+        if bytes.starts_with(HTTP2_PREFACE) {
+            return Err(BadRequest::Http2);
+        }
+        let end = match scan.look(&self.input) {
+            Found::End(end) if end <= HEAD_LIMIT_BYTES => end,
+            Found::Line if bytes.len() <= HEAD_LIMIT_BYTES => {
+                parse(bytes)?;
+                return Ok(None);
+            }
+            Found::Nothing if bytes.len() <= HEAD_LIMIT_BYTES => return Ok(None),
+            _ => return Err(TOO_LARGE),
+        };
+        let (head, framing) = parse(bytes.get(..end).unwrap_or_default())?.ok_or(CODEC_ERROR)?;
+        self.input.consume(end);
+        self.state = if head.end_stream {
+            State::Complete
+        } else {
+            State::Body(Body::new(framing))
+        };
+        Ok(Some(RequestPart::Head(head)))
+    }
+}
+
+/// A head with its empty line, or the beginning of one to look for errors.
+fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
+    let mut lines = [httparse::EMPTY_HEADER; HEADER_COUNT_LIMIT];
+    let mut request = httparse::Request::new(&mut lines);
+    match request.parse(bytes) {
+        Ok(httparse::Status::Complete(_)) => {}
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => return Err(TOO_MANY),
+        Err(_) => return Err(CODEC_ERROR),
+    }
+    if request.version != Some(1) {
+        return Err(OLD_VERSION);
+    }
+    let method = request.method.unwrap_or_default();
+    let mut fields = headers_of(request.headers);
+    let framing = match length_of(&mut fields) {
+        Ok(Length::Chunked) => Framing::Chunked,
+        Ok(Length::Bytes(0) | Length::Unsaid) => Framing::Empty,
+        Ok(Length::Bytes(length)) => Framing::Length(length),
+        Err(BadLength::Both) => return Err(TWO_LENGTHS),
+        Err(BadLength::Encoding) => return Err(BAD_ENCODING),
+        Err(BadLength::Number) => return Err(CODEC_ERROR),
+    };
+    let target = Target::of(method, request.path.unwrap_or_default(), &fields)?;
+    let close = asks_to_close(&fields);
+    let expect_continue = has_token(&fields, b"expect", b"100-continue");
+    fields.retain(|(name, _)| {
+        name != b"host"
+            && !(expect_continue && name == b"expect")
+            && !CONNECTION_HEADERS.contains(&name.as_slice())
+    });
+    let mut headers = target.into_headers(method);
+    headers.append(&mut fields);
+    let end_stream = framing == Framing::Empty;
+    let head = RequestHead {
+        headers,
+        end_stream,
+        close,
+        expect_continue,
+        is_head: method == "HEAD",
+    };
+    Ok(Some((head, framing)))
+}
+
+/// Where a request goes.
+struct Target {
+    authority: Vec<u8>,
+    path: Vec<u8>,
+}
+
+impl Target {
+    /// From the request line and `host`; an absolute URL replaces the latter.
+    fn of(method: &str, path: &str, fields: &Headers) -> Result<Target, BadRequest> {
+        let mut hosts = values(fields, b"host");
+        let host = hosts.next().map(<[u8]>::to_vec);
+        // Two hosts: what a filter checks and what a worker sees could differ.
+        if hosts.next().is_some() {
+            return Err(CODEC_ERROR);
+        }
+        if path.starts_with('/') || (path == "*" && method == "OPTIONS") {
+            let authority = host.ok_or(NO_HOST)?;
+            return Ok(Target {
+                authority,
+                path: path.as_bytes().to_vec(),
+            });
+        }
+        let rest = path
+            .get(..7)
+            .filter(|scheme| scheme.eq_ignore_ascii_case("http://"))
+            .and_then(|_| path.get(7..));
+        let rest = rest.filter(|_| method != "CONNECT").ok_or(INVALID_URL)?;
+        let border = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(border);
+        if authority.is_empty() || authority.contains('@') {
+            return Err(INVALID_URL);
+        }
+        let path = if path.starts_with('/') {
+            path.to_owned()
+        } else {
+            format!("/{path}")
+        };
+        Ok(Target {
+            authority: authority.as_bytes().to_vec(),
+            path: path.into_bytes(),
+        })
+    }
+
+    fn into_headers(self, method: &str) -> Headers {
+        vec![
+            (b":authority".to_vec(), self.authority),
+            (b":path".to_vec(), self.path),
+            (b":method".to_vec(), method.as_bytes().to_vec()),
+            (b":scheme".to_vec(), b"http".to_vec()),
+        ]
+    }
+}

@@ -1,0 +1,208 @@
+//! Responses of workers.
+
+use host_sim_host::io::Headers;
+
+use super::body::{Body, Framing};
+use super::buffer::Buffer;
+use super::head::{Found, HEAD_LIMIT_BYTES, HEADER_COUNT_LIMIT, HeadScan, Length};
+use super::head::{asks_to_close, has_token, headers_of, length_of};
+
+/// One thing that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResponsePart {
+    /// The head, `:status` in front.
+    Head {
+        /// As they came, names in lower case.
+        headers: Headers,
+        /// No body follows.
+        end_stream: bool,
+    },
+    /// All of the body that was there, over the borders of chunks.
+    Data {
+        /// May be empty when it only ends the response.
+        data: Vec<u8>,
+        /// The response is complete.
+        end_stream: bool,
+    },
+}
+
+/// The bytes are not an HTTP/1 response to this request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotHttp;
+
+/// Decoder of one response.
+#[derive(Debug)]
+pub struct ResponseDecoder {
+    input: Buffer,
+    state: State,
+    to_head: bool,
+    close: bool,
+    started: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    Head(HeadScan),
+    Body(Body),
+    Complete,
+}
+
+impl ResponseDecoder {
+    /// For the answer to one request; `to_head`: its method is `HEAD`.
+    #[must_use]
+    pub fn new(to_head: bool) -> Self {
+        let state = State::Head(HeadScan::default());
+        ResponseDecoder {
+            input: Buffer::default(),
+            state,
+            to_head,
+            close: false,
+            started: false,
+        }
+    }
+
+    /// Adds what was read.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.started |= !bytes.is_empty();
+        self.input.push(bytes);
+    }
+
+    /// Any byte was read.
+    #[must_use]
+    pub fn has_started(&self) -> bool {
+        self.started
+    }
+
+    /// The whole response was read.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        matches!(self.state, State::Complete)
+    }
+
+    /// The connection may carry another request: complete, kept by the worker, and nothing behind the end.
+    #[must_use]
+    pub fn may_reuse(&self) -> bool {
+        self.is_complete() && !self.close && self.input.is_empty()
+    }
+
+    /// The next part, if enough was read.
+    ///
+    /// # Errors
+    /// It is not HTTP.
+    pub fn next_part(&mut self) -> Result<Option<ResponsePart>, NotHttp> {
+        match &mut self.state {
+            State::Complete => Ok(None),
+            State::Head(_) => self.head(),
+            State::Body(body) => {
+                let mut data = Vec::new();
+                body.decode(&mut self.input, &mut data)
+                    .map_err(|_| NotHttp)?;
+                let end_stream = body.is_done();
+                if end_stream {
+                    self.state = State::Complete;
+                }
+                Ok((end_stream || !data.is_empty())
+                    .then_some(ResponsePart::Data { data, end_stream }))
+            }
+        }
+    }
+
+    /// The worker closed the connection; the last part, if that is how this response ends.
+    pub fn connection_ended(&mut self) -> Option<ResponsePart> {
+        match &self.state {
+            State::Body(body) if body.ends_with_connection() => {
+                self.state = State::Complete;
+                Some(ResponsePart::Data {
+                    data: Vec::new(),
+                    end_stream: true,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Skips `1xx` heads, all of them bounded by the limit of one head each.
+    fn head(&mut self) -> Result<Option<ResponsePart>, NotHttp> {
+        loop {
+            let State::Head(scan) = &mut self.state else {
+                return Ok(None);
+            };
+            let bytes = self.input.bytes();
+            let found = scan.look(&self.input);
+            let end = match found {
+                Found::End(end) if end <= HEAD_LIMIT_BYTES => end,
+                _ if bytes.len() > HEAD_LIMIT_BYTES => return Err(NotHttp),
+                _ => {
+                    // Garbage may hold no line at all: a look at the first bytes costs little.
+                    if found == Found::Line || bytes.len() < FIRST_BYTES {
+                        parse(bytes, self.to_head)?;
+                    }
+                    return Ok(None);
+                }
+            };
+            let head = parse(bytes.get(..end).unwrap_or_default(), self.to_head)?.ok_or(NotHttp)?;
+            self.input.consume(end);
+            self.state = State::Head(HeadScan::default());
+            if head.status < 200 {
+                continue;
+            }
+            self.close = head.close;
+            let end_stream = head.framing == Framing::Empty;
+            self.state = if end_stream {
+                State::Complete
+            } else {
+                State::Body(Body::new(head.framing))
+            };
+            return Ok(Some(ResponsePart::Head {
+                headers: head.headers,
+                end_stream,
+            }));
+        }
+    }
+}
+
+/// As long as a status line is at least; up to here a partial head is checked at each read.
+const FIRST_BYTES: usize = 64;
+
+struct Head {
+    status: u16,
+    headers: Headers,
+    framing: Framing,
+    close: bool,
+}
+
+/// A head with its empty line, or the beginning of one to look for errors.
+fn parse(bytes: &[u8], to_head: bool) -> Result<Option<Head>, NotHttp> {
+    let mut lines = [httparse::EMPTY_HEADER; HEADER_COUNT_LIMIT];
+    let mut response = httparse::Response::new(&mut lines);
+    match response.parse(bytes) {
+        Ok(httparse::Status::Complete(_)) => {}
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(_) => return Err(NotHttp),
+    }
+    let status = response.code.ok_or(NotHttp)?;
+    // Nothing here asks for another protocol.
+    if !(100..600).contains(&status) || status == 101 {
+        return Err(NotHttp);
+    }
+    let old = response.version == Some(0);
+    let mut fields = headers_of(response.headers);
+    let length = length_of(&mut fields).map_err(|_| NotHttp)?;
+    let framing = match length {
+        _ if to_head || status < 200 || matches!(status, 204 | 304) => Framing::Empty,
+        Length::Chunked => Framing::Chunked,
+        Length::Bytes(0) => Framing::Empty,
+        Length::Bytes(length) => Framing::Length(length),
+        Length::Unsaid => Framing::UntilClose,
+    };
+    let kept_old = old && has_token(&fields, b"connection", b"keep-alive");
+    let close = framing == Framing::UntilClose || asks_to_close(&fields) || (old && !kept_old);
+    let mut headers: Headers = vec![(b":status".to_vec(), status.to_string().into_bytes())];
+    headers.append(&mut fields);
+    Ok(Some(Head {
+        status,
+        headers,
+        framing,
+        close,
+    }))
+}

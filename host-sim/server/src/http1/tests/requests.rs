@@ -1,0 +1,323 @@
+use proptest::prelude::*;
+
+use super::cuts;
+use crate::http1::head::{HEAD_LIMIT_BYTES, HEADER_COUNT_LIMIT};
+use crate::http1::request::{BadRequest, RequestDecoder, RequestHead, RequestPart};
+
+/// A request with its body joined, whatever pieces it came in.
+#[derive(Debug, PartialEq)]
+struct Whole {
+    head: RequestHead,
+    body: Vec<u8>,
+    complete: bool,
+}
+
+/// Decodes requests one after the other until nothing is left.
+fn decode(pieces: &[Vec<u8>]) -> (Vec<Whole>, Option<BadRequest>) {
+    let mut decoder = RequestDecoder::default();
+    let mut requests: Vec<Whole> = Vec::new();
+    for piece in pieces {
+        decoder.push(piece);
+        loop {
+            match decoder.next_part() {
+                Ok(Some(RequestPart::Head(head))) => {
+                    let complete = head.end_stream;
+                    requests.push(Whole {
+                        head,
+                        body: Vec::new(),
+                        complete,
+                    });
+                }
+                Ok(Some(RequestPart::Data { data, end_stream })) => {
+                    let last = requests.last_mut().expect("a head comes first");
+                    last.body.extend_from_slice(&data);
+                    last.complete = end_stream;
+                }
+                Ok(None) if decoder.is_complete() && decoder.buffered() > 0 => decoder.start_next(),
+                Ok(None) => break,
+                Err(bad) => return (requests, Some(bad)),
+            }
+            if decoder.is_complete() {
+                decoder.start_next();
+            }
+        }
+    }
+    (requests, None)
+}
+
+fn one(bytes: &[u8]) -> Whole {
+    let (mut requests, bad) = decode(&[bytes.to_vec()]);
+    assert_eq!(bad, None, "{}", bytes.escape_ascii());
+    assert_eq!(requests.len(), 1);
+    requests.remove(0)
+}
+
+fn lines(head: &RequestHead) -> String {
+    head.headers
+        .iter()
+        .map(|(name, value)| format!("{}={}\n", name.escape_ascii(), value.escape_ascii()))
+        .collect()
+}
+
+#[test]
+fn a_head_becomes_pseudo_headers_and_lower_case_names() {
+    let head = one(
+        b"GET /a?b=%2F HTTP/1.1\r\nHost: h:1\r\nX-Mixed:  v w \r\nConnection: keep-alive\r\n\r\n",
+    )
+    .head;
+    assert_eq!(
+        lines(&head),
+        ":authority=h:1\n:path=/a?b=%2F\n:method=GET\n:scheme=http\nx-mixed=v w\n"
+    );
+    assert!(head.end_stream && !head.close);
+}
+
+#[test]
+fn raw_bytes_of_values_are_kept() {
+    let head = one(b"GET / HTTP/1.1\r\nhost: h\r\nx: \x80\xff\xc3\x28\r\n\r\n").head;
+    assert_eq!(
+        head.headers.last(),
+        Some(&(b"x".to_vec(), b"\x80\xff\xc3\x28".to_vec()))
+    );
+}
+
+#[test]
+fn an_absolute_url_replaces_the_host() {
+    let head = one(b"GET http://real:8/p?q HTTP/1.1\r\nHost: other\r\n\r\n").head;
+    assert!(lines(&head).starts_with(":authority=real:8\n:path=/p?q\n"));
+    let head = one(b"GET http://real?q HTTP/1.1\r\n\r\n").head;
+    assert!(lines(&head).starts_with(":authority=real\n:path=/?q\n"));
+}
+
+#[test]
+fn bodies_end_where_the_head_says() {
+    for (bytes, body, end_stream_in_head) in [
+        (&b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 3\r\n\r\nabc"[..], &b"abc"[..], false),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 3\r\ncontent-length: 3\r\n\r\nabc", b"abc", false),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n", b"", true),
+        (b"POST / HTTP/1.1\r\nhost: h\r\n\r\n", b"", true),
+        (b"POST / HTTP/1.1\r\nhost: h\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\n\r\n", b"abc", false),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n0\r\nt: v\r\n\r\n", b"", false),
+        (b"\r\n\r\nPOST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1\r\n\r\na", b"a", false),
+    ] {
+        let request = one(bytes);
+        assert_eq!(request.body, body, "{}", bytes.escape_ascii());
+        assert_eq!(request.head.end_stream, end_stream_in_head, "{}", bytes.escape_ascii());
+        assert!(request.complete);
+    }
+}
+
+#[test]
+fn an_announced_body_is_one_length_line_and_no_encoding_line() {
+    let head =
+        one(b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\na").head;
+    assert_eq!(lines(&head).matches("content-length").count(), 1);
+    let head =
+        one(b"POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n").head;
+    assert!(!lines(&head).contains("transfer-encoding"));
+}
+
+#[test]
+fn a_client_that_waits_for_a_word_is_known() {
+    let head =
+        one(b"POST / HTTP/1.1\r\nhost: h\r\nExpect: 100-Continue\r\ncontent-length: 1\r\n\r\na")
+            .head;
+    assert!(head.expect_continue);
+    assert!(!lines(&head).contains("expect"));
+    assert!(
+        one(b"GET / HTTP/1.1\r\nhost: h\r\nconnection: x, Close\r\n\r\n")
+            .head
+            .close
+    );
+}
+
+const fn refused(status: u16, details: &'static str) -> BadRequest {
+    BadRequest::Refused { status, details }
+}
+
+#[test]
+fn what_is_not_a_request_is_refused() {
+    let codec_error = refused(400, "http1.codec_error");
+    let both = refused(400, "http1.content_length_and_chunked_not_allowed");
+    let encoding = refused(501, "http1.invalid_transfer_encoding");
+    for (bytes, expected) in [
+        (&b"GET\r\n\r\n"[..], codec_error),
+        (b"GET / HTTP/1.1 x\r\n\r\n", codec_error),
+        (b"G@T / HTTP/1.1\r\nhost: h\r\n\r\n", codec_error),
+        (b"\x00\x01\x02\n", codec_error),
+        (b"GET / HTTP/1.0\r\nhost: h\r\n\r\n", refused(426, "low_version")),
+        (b"GET / HTTP/1.1\r\n\r\n", refused(400, "missing_host_header")),
+        (b"GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", codec_error),
+        (b"GET / HTTP/1.1\r\nhost: h\r\nx : y\r\n\r\n", codec_error),
+        (b"GET / HTTP/1.1\r\nhost: h\r\nx: y\r\n folded\r\n\r\n", codec_error),
+        (b"GET / HTTP/1.1\r\nhost: h\r\nx: \x00\r\n\r\n", codec_error),
+        (b"GET / HTTP/1.1\r\nhost: h\r\n: v\r\n\r\n", codec_error),
+        (b"GET path HTTP/1.1\r\nhost: h\r\n\r\n", refused(400, "http1.invalid_url")),
+        (b"GET http:/// HTTP/1.1\r\nhost: h\r\n\r\n", refused(400, "http1.invalid_url")),
+        (b"GET http://u@h/ HTTP/1.1\r\nhost: h\r\n\r\n", refused(400, "http1.invalid_url")),
+        (b"CONNECT h:1 HTTP/1.1\r\nhost: h\r\n\r\n", refused(400, "http1.invalid_url")),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n", both),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1\r\ntransfer-encoding: identity\r\n\r\n", both),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: gzip, chunked\r\n\r\n", encoding),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n", encoding),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", codec_error),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1, 1\r\n\r\n", codec_error),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: +1\r\n\r\n", codec_error),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: -1\r\n\r\n", codec_error),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 0x1\r\n\r\n", codec_error),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1 1\r\n\r\n", codec_error),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length:\r\n\r\n", codec_error),
+        (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 99999999999999999999\r\n\r\n", codec_error),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", BadRequest::Http2),
+        (b"\x16\x03\x01\x02\x00\x01\x00", BadRequest::Tls),
+    ] {
+        let (requests, bad) = decode(&[bytes.to_vec()]);
+        assert_eq!((requests.len(), bad), (0, Some(expected)), "{}", bytes.escape_ascii());
+    }
+}
+
+#[test]
+fn chunks_that_break_the_rules_are_refused() {
+    for chunks in [
+        "x\r\n",
+        "\r\n",
+        ";\r\n",
+        "-1\r\n",
+        "+1\r\na\r\n",
+        "0x1\r\na\r\n",
+        "1\na\r\n",
+        "1 \r\na\r\n",
+        "1\r\nab\r\n",
+        "1\r\na\n",
+        "1\r\na0\r\n\r\n",
+        "1;\x01\r\n",
+        "1000000000000000\r\n",
+        "0\r\n\x00\r\n\r\n",
+        "0\r\nt: v\n\r\n",
+    ] {
+        let bytes =
+            format!("POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n{chunks}");
+        let (_, bad) = decode(&[bytes.into_bytes()]);
+        assert_eq!(bad, Some(BadRequest::Body), "{}", chunks.escape_debug());
+    }
+}
+
+#[test]
+fn endless_extensions_and_trailers_are_refused() {
+    let head = "POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n";
+    for endless in [
+        format!("{head}1;{}", "x".repeat(5000)),
+        format!("{head}0\r\n{}", "t: v\r\n".repeat(20_000)),
+    ] {
+        assert_eq!(decode(&[endless.into_bytes()]).1, Some(BadRequest::Body));
+    }
+}
+
+#[test]
+fn heads_are_bounded_in_bytes_and_lines() {
+    let with = |filler: usize| {
+        format!(
+            "GET / HTTP/1.1\r\nhost: h\r\nx: {}\r\n\r\n",
+            "a".repeat(filler)
+        )
+        .into_bytes()
+    };
+    let frame = with(0).len();
+    assert_eq!(decode(&[with(HEAD_LIMIT_BYTES - frame)]).1, None);
+    let too_large = Some(refused(431, "http1.headers_too_large"));
+    assert_eq!(decode(&[with(HEAD_LIMIT_BYTES - frame + 1)]).1, too_large);
+    assert_eq!(
+        decode(&[vec![b'a'; HEAD_LIMIT_BYTES + 1]]).1,
+        too_large,
+        "without any line"
+    );
+    let with = |count: usize| {
+        format!(
+            "GET / HTTP/1.1\r\nhost: h\r\n{}\r\n",
+            "x: y\r\n".repeat(count - 1)
+        )
+        .into_bytes()
+    };
+    assert_eq!(decode(&[with(HEADER_COUNT_LIMIT)]).1, None);
+    assert_eq!(
+        decode(&[with(HEADER_COUNT_LIMIT + 1)]).1,
+        Some(refused(431, "http1.too_many_headers"))
+    );
+}
+
+#[test]
+fn a_bad_line_is_refused_before_the_head_is_complete() {
+    assert_eq!(
+        decode(&[b"nonsense\r\n".to_vec()]).1,
+        Some(refused(400, "http1.codec_error"))
+    );
+}
+
+const PIPELINE: &[u8] = b"POST /a HTTP/1.1\r\nHost: h\r\nX: y\r\nContent-Length: 5\r\n\r\nhello\
+GET /b HTTP/1.1\r\nhost: h\r\n\r\n\
+POST /c HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\na;e=1\r\n0123456789\r\n3\r\nabc\r\n0\r\nt: v\r\n\r\n\
+POST /d HTTP/1.1\r\nhost: h\r\ncontent-length: 2\r\n\r\nxy";
+
+#[test]
+fn requests_cut_at_every_byte_give_the_same_events() {
+    let whole = decode(&[PIPELINE.to_vec()]);
+    assert_eq!(whole.0.len(), 4);
+    assert_eq!(whole.1, None);
+    for pieces in cuts(PIPELINE) {
+        assert_eq!(decode(&pieces), whole);
+    }
+}
+
+#[test]
+fn one_read_gives_one_piece_over_the_borders_of_chunks() {
+    let mut decoder = RequestDecoder::default();
+    decoder.push(
+        b"POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n",
+    );
+    assert!(matches!(
+        decoder.next_part(),
+        Ok(Some(RequestPart::Head(_)))
+    ));
+    assert_eq!(
+        decoder.next_part(),
+        Ok(Some(RequestPart::Data {
+            data: b"ab".to_vec(),
+            end_stream: false
+        }))
+    );
+    assert_eq!(decoder.next_part(), Ok(None));
+    decoder.push(b"0\r\n\r\n");
+    assert_eq!(
+        decoder.next_part(),
+        Ok(Some(RequestPart::Data {
+            data: Vec::new(),
+            end_stream: true
+        }))
+    );
+}
+
+/// Bytes that come close to requests, so that more than the first line is reached.
+fn nearly() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        Just(b"GET / HTTP/1.1\r\n".to_vec()),
+        Just(b"host: h\r\n".to_vec()),
+        Just(b"transfer-encoding: chunked\r\n".to_vec()),
+        Just(b"content-length: 7\r\n".to_vec()),
+        Just(b"\r\n".to_vec()),
+        Just(b"5\r\nabcde\r\n".to_vec()),
+        Just(b"0\r\n\r\n".to_vec()),
+        proptest::collection::vec(any::<u8>(), 0..12),
+    ];
+    proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_the_decoder_panic_and_cuts_change_nothing(bytes in nearly(), at in any::<prop::sample::Index>()) {
+        let whole = decode(std::slice::from_ref(&bytes));
+        let at = at.index(bytes.len() + 1);
+        let (first, second) = bytes.split_at(at);
+        let cut = decode(&[first.to_vec(), second.to_vec()]);
+        prop_assert_eq!(whole, cut);
+    }
+}

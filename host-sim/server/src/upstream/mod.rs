@@ -1,0 +1,107 @@
+//! Connections to workers.
+
+pub mod attempt;
+mod exchange;
+pub mod pool;
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use host_sim_host::io::{Event, ResetReason};
+use tokio::net::TcpStream;
+
+use self::attempt::Attempt;
+use self::exchange::Outcome;
+use self::pool::Target;
+use crate::driver::Driver;
+
+/// A waiting connection is closed after this, Envoy's default `idle_timeout`.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// Finds or opens a connection for an attempt.
+pub fn open(driver: &Rc<Driver>, attempt: Rc<Attempt>, target: Target, connect_timeout: Duration) {
+    if !driver.pool.give(&target, &attempt) {
+        tokio::task::spawn_local(run(driver.clone(), attempt, target, connect_timeout));
+    }
+}
+
+/// A connection from its first attempt to its end.
+async fn run(driver: Rc<Driver>, first: Rc<Attempt>, target: Target, connect_timeout: Duration) {
+    let Some(socket) = connect(&driver, &first, target.address, connect_timeout).await else {
+        return;
+    };
+    let mut next = Some(first);
+    while let Some(attempt) = next {
+        let outcome = exchange::run(&driver, &socket, &attempt).await;
+        driver.forget_attempt(attempt.id);
+        attempt.end();
+        next = match outcome {
+            Outcome::Kept => wait(&driver, &socket, &target).await,
+            Outcome::Used => None,
+        };
+    }
+}
+
+async fn connect(
+    driver: &Rc<Driver>,
+    attempt: &Attempt,
+    address: SocketAddr,
+    limit: Duration,
+) -> Option<TcpStream> {
+    let ended = async {
+        while !attempt.has_ended() {
+            attempt.wake.notified().await;
+        }
+    };
+    let connected = tokio::select! {
+        connected = tokio::time::timeout(limit, TcpStream::connect(address)) => connected,
+        () = ended => return None,
+    };
+    let reason = match connected {
+        Ok(Ok(socket)) => {
+            // The pieces of a request are written when they come.
+            let _ = socket.set_nodelay(true);
+            return Some(socket);
+        }
+        Ok(Err(error)) => {
+            ResetReason::ConnectFailure(format!("delayed connect error: {}", system_text(&error)))
+        }
+        Err(_) => ResetReason::ConnectTimeout,
+    };
+    driver.forget_attempt(attempt.id);
+    driver.send(Event::UpstreamReset {
+        upstream: attempt.id,
+        reason,
+    });
+    None
+}
+
+/// The system's own words, as Envoy has them: `Connection refused`.
+fn system_text(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// Waits for the next attempt; `None`: the connection is of no use any more.
+async fn wait(driver: &Rc<Driver>, socket: &TcpStream, target: &Target) -> Option<Rc<Attempt>> {
+    let idle = driver.pool.wait(target)?;
+    loop {
+        tokio::select! {
+            // First: an attempt that was given may not be lost, even if the worker closed meanwhile.
+            biased;
+            () = idle.wake.notified() => return idle.take(),
+            ready = socket.readable() => {
+                // A worker that speaks or leaves unasked ends the connection.
+                let quiet = ready.is_ok()
+                    && socket.try_read(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);
+                if quiet {
+                    continue;
+                }
+            }
+            () = tokio::time::sleep(IDLE_TIMEOUT) => {}
+        }
+        driver.pool.leave(target, &idle);
+        return idle.take();
+    }
+}

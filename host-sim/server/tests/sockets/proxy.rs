@@ -1,0 +1,180 @@
+//! A proxy without filters in place of the simulated Envoy: one attempt per request, each event
+//! answered by the command that passes it on.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use host_sim::client::connection::{self, Entrance};
+use host_sim::clock::Clock;
+use host_sim::driver::{Driver, Engine};
+use host_sim::logs::{Level, Logs};
+use host_sim_host::io::{Command, Event, Now, StreamId, UpstreamId};
+use tokio::net::{TcpListener, TcpStream};
+
+type Seen = Rc<RefCell<Vec<Event>>>;
+
+pub struct Gateway {
+    address: SocketAddr,
+    seen: Seen,
+}
+
+struct Proxy {
+    seen: Seen,
+    worker: SocketAddr,
+    commands: Vec<Command>,
+    clients: HashMap<UpstreamId, StreamId>,
+}
+
+/// Both sides of a request have the same number here.
+fn upstream_of(stream: StreamId) -> UpstreamId {
+    UpstreamId(stream.0)
+}
+
+impl Gateway {
+    /// In front of `worker`.
+    pub async fn start(worker: &TcpListener) -> Gateway {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let address = listener.local_addr().expect("bound");
+        let seen = Seen::default();
+        let worker = worker.local_addr().expect("bound");
+        let proxy = Proxy {
+            seen: seen.clone(),
+            worker,
+            commands: Vec::new(),
+            clients: HashMap::new(),
+        };
+        let driver = Driver::new(Box::new(proxy), Clock::start(), Logs::new(Level::Off));
+        tokio::task::spawn_local(async move {
+            while let Ok((socket, peer)) = listener.accept().await {
+                let entrance = Entrance {
+                    listener: 0,
+                    peer,
+                    delayed_close_timeout: Duration::from_secs(1),
+                };
+                tokio::task::spawn_local(connection::serve(driver.clone(), socket, entrance));
+            }
+        });
+        Gateway { address, seen }
+    }
+
+    pub async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.expect("connect")
+    }
+
+    pub fn saw(&self, is_it: impl Fn(&Event) -> bool) -> bool {
+        self.seen.borrow().iter().any(is_it)
+    }
+
+    /// Adds up a number of all events until it has not grown for a while.
+    pub async fn until_still(&self, measure: impl Fn(&Event) -> usize) -> usize {
+        let mut last = 0;
+        loop {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            let now = self.seen.borrow().iter().map(&measure).sum();
+            if now > 0 && now == last {
+                return now;
+            }
+            last = now;
+        }
+    }
+}
+
+impl Engine for Proxy {
+    fn handle(&mut self, _: Now, event: Event) {
+        self.seen.borrow_mut().push(event.clone());
+        match event {
+            Event::RequestHeaders {
+                stream,
+                headers,
+                end_stream,
+                ..
+            } => {
+                let upstream = upstream_of(stream);
+                self.clients.insert(upstream, stream);
+                self.commands.push(Command::OpenUpstream {
+                    upstream,
+                    stream: Some(stream),
+                    cluster: "c".to_owned(),
+                    address: self.worker,
+                    connect_timeout: Duration::from_secs(1),
+                });
+                self.commands.push(Command::SendUpstreamHeaders {
+                    upstream,
+                    headers,
+                    end_stream,
+                });
+            }
+            Event::RequestData {
+                stream,
+                data,
+                end_stream,
+            } => {
+                self.commands.push(Command::SendUpstreamData {
+                    upstream: upstream_of(stream),
+                    data,
+                    end_stream,
+                });
+            }
+            Event::RequestReset { stream } => {
+                self.commands.push(Command::CancelUpstream {
+                    upstream: upstream_of(stream),
+                });
+            }
+            Event::RequestRejected { stream, status, .. } => {
+                let headers = vec![(b":status".to_vec(), status.to_string().into_bytes())];
+                self.commands.push(Command::SendHeaders {
+                    stream,
+                    headers,
+                    end_stream: true,
+                });
+            }
+            Event::UpstreamConnected { .. } => {}
+            Event::ResponseHeaders {
+                upstream,
+                headers,
+                end_stream,
+            } => {
+                self.commands.push(Command::SendHeaders {
+                    stream: self.clients[&upstream],
+                    headers,
+                    end_stream,
+                });
+            }
+            Event::ResponseData {
+                upstream,
+                data,
+                end_stream,
+            } => {
+                self.commands.push(Command::SendData {
+                    stream: self.clients[&upstream],
+                    data,
+                    end_stream,
+                });
+            }
+            Event::ResponseTrailers { upstream, trailers } => {
+                self.commands.push(Command::SendTrailers {
+                    stream: self.clients[&upstream],
+                    trailers,
+                });
+            }
+            Event::UpstreamReset { upstream, .. } => {
+                self.commands.push(Command::ResetStream {
+                    stream: self.clients[&upstream],
+                });
+            }
+        }
+    }
+
+    fn advance(&mut self, _: Now) {}
+
+    fn next_timer(&self) -> Option<Duration> {
+        None
+    }
+
+    fn take_commands(&mut self) -> Vec<Command> {
+        std::mem::take(&mut self.commands)
+    }
+}
