@@ -1,5 +1,13 @@
-//! `envoy.yaml`, both ways: [`render`] writes it from `gateway.json`.
+#![doc = include_str!("../README.md")]
 
+mod at;
+mod plain;
+mod problem;
+mod read;
 mod render;
+mod tree;
 
+pub use problem::{MAX_PROBLEMS, Problem};
+pub use read::read;
 pub use render::{RenderError, RenderOptions, render};
+pub use tree::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES};

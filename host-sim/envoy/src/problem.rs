@@ -1,0 +1,57 @@
+//! What is wrong with an `envoy.yaml`, and where.
+
+use std::cell::RefCell;
+use std::fmt;
+
+/// Most problems that are reported at once; a file for something else has one at nearly every line.
+pub const MAX_PROBLEMS: usize = 50;
+
+/// One fault of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where, as `static_resources.listeners[0].name`; empty for the file itself.
+    pub path: String,
+    /// Line of the faulty field or value, from 1; for an alias that of the anchor.
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() {
+            "file"
+        } else {
+            &self.path
+        };
+        write!(f, "line {}: {path}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Problems that do not stop the reading.
+#[derive(Debug, Default)]
+pub struct Problems(RefCell<Vec<Problem>>);
+
+impl Problems {
+    /// Notes the one that ends the reading; it takes the place of another if there are too many.
+    pub fn add_last(&self, problem: Problem) {
+        let mut list = self.0.borrow_mut();
+        list.truncate(MAX_PROBLEMS - 1);
+        list.push(problem);
+    }
+
+    /// Notes one more, up to [`MAX_PROBLEMS`].
+    pub fn add(&self, problem: Problem) {
+        let mut list = self.0.borrow_mut();
+        if list.len() < MAX_PROBLEMS {
+            list.push(problem);
+        }
+    }
+
+    /// All of them, in the order in which they were found.
+    pub fn into_list(self) -> Vec<Problem> {
+        self.0.into_inner()
+    }
+}
