@@ -13,6 +13,7 @@ use crate::client::{Connection, Response};
 use crate::document::Document;
 use crate::engine::Engine;
 use crate::gateway::{Gateway, Launch};
+use crate::guest::Guest;
 use crate::log::AccessLog;
 use crate::ports::Port;
 use crate::shell::modules;
@@ -55,6 +56,8 @@ pub struct Places<'a> {
     pub admin: SocketAddr,
     /// File of the access log.
     pub access_log: &'a Path,
+    /// The test's folder, for files that the gateway reads.
+    pub folder: &'a Path,
     /// Worker ids and addresses.
     pub workers: Vec<(String, SocketAddr)>,
 }
@@ -159,6 +162,26 @@ impl WorldBuilder {
         self
     }
 
+    /// Puts a guest into the rendered chain.
+    #[must_use]
+    pub fn guest(self, guest: Guest) -> Self {
+        self.edit_yaml_with(move |yaml, places| guest.insert(&yaml, places.folder))
+    }
+
+    /// Replaces text of the rendered YAML that stands there once, for example a time-out that no
+    /// test can wait for.
+    #[must_use]
+    pub fn replace_in_yaml(self, old: &'static str, new: &'static str) -> Self {
+        self.edit_yaml(move |yaml| {
+            assert_eq!(
+                yaml.matches(old).count(),
+                1,
+                "{old} stands once in the YAML"
+            );
+            yaml.replace(old, new)
+        })
+    }
+
     /// Sets an environment variable of the gateway.
     #[must_use]
     pub fn environment(mut self, name: &str, value: &str) -> Self {
@@ -236,6 +259,7 @@ impl WorldBuilder {
             listen: listen.address,
             admin: admin.address,
             access_log: &access_log,
+            folder: folder.path(),
             workers: workers
                 .iter()
                 .map(|(id, worker)| (id.clone(), worker.address()))

@@ -26,3 +26,7 @@ mod paths;
 mod rewrite;
 #[path = "all/support.rs"]
 mod support;
+#[path = "all/time_limits.rs"]
+mod time_limits;
+#[path = "all/traps.rs"]
+mod traps;

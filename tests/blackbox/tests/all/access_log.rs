@@ -1,11 +1,13 @@
 //! One line per request, one per attempt, and Envoy's own errors in our words.
 
-use blackbox::{Engine, Faults, both_engines};
+use blackbox::{At, Engine, Faults, How, World, both_engines};
+use serde_json::json;
 
 use crate::support::{CHAT, one_worker, refused, two_workers};
 
 both_engines![
     a_request_leaves_one_line_and_one_per_attempt,
+    each_attempt_is_named_by_how_it_ended,
     a_refusal_leaves_its_code,
     what_the_server_refuses_by_itself_has_the_shape_of_our_errors,
 ];
@@ -49,6 +51,54 @@ fn a_request_leaves_one_line_and_one_per_attempt(engine: Engine) {
         hosts,
         ["w1", "w2"].map(|worker| world.worker(worker).address().to_string())
     );
+}
+
+/// The first worker's end is named by what happened to it, not by what is left over of another's.
+fn each_attempt_is_named_by_how_it_ended(engine: Engine) {
+    let world = World::on(engine)
+        .worker("w1")
+        .worker("w2")
+        .worker("w3")
+        .endpoint_with(
+            "chat",
+            &[("w1", "a"), ("w2", "b"), ("w3", "c")],
+            json!({"timeout_ms": 300}),
+        )
+        .start();
+    let before_headers = |how| Faults::interrupt(At::BeforeHeaders, how);
+    world.worker("w3").refuse();
+    for (first, second, tried) in [
+        (
+            Faults::status(503),
+            before_headers(How::Reset),
+            "w1=503,w2=reset,w3=refused",
+        ),
+        (
+            Faults::status(429),
+            before_headers(How::Stall),
+            "w1=429,w2=timeout,w3=refused",
+        ),
+        (
+            before_headers(How::Close),
+            Faults::status(502),
+            "w1=reset,w2=502,w3=refused",
+        ),
+        (
+            before_headers(How::Stall),
+            Faults::status(404),
+            "w1=timeout,w2=404",
+        ),
+    ] {
+        world.fail("w1", first);
+        world.fail("w2", second);
+        let response = world.chat(CHAT);
+        let line = world.log().request(
+            &response
+                .header("x-request-id")
+                .expect("every answer has an id"),
+        );
+        assert_eq!(line["tried"], tried, "{line}");
+    }
 }
 
 fn a_refusal_leaves_its_code(engine: Engine) {
