@@ -1,4 +1,9 @@
 //! Whole requests through `alias` on the fake host.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -24,7 +29,7 @@ fn exchange(headers: &[(&str, &str)]) -> Exchange<impl Filter> {
     Exchange::new(&alias(CONFIG), FakeHost::new(headers))
 }
 
-fn post<'a>(path: &'a str) -> Vec<(&'a str, &'a str)> {
+fn post(path: &str) -> Vec<(&str, &str)> {
     vec![(":method", "POST"), (":path", path), ("x-request-id", "r1")]
 }
 

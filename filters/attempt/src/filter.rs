@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_contract::names::{self, property};
+use dragoman_contract::records::RETRIABLE_STATUSES;
 use dragoman_contract::{Candidate, Code, Plan};
 use dragoman_sdk::{
     Done, Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders, ResponseBody,
@@ -35,6 +36,8 @@ struct State {
     before: String,
     status: Option<u16>,
     complete: bool,
+    /// Another candidate follows.
+    has_next: bool,
 }
 
 impl Attempting {
@@ -74,7 +77,8 @@ impl Filter for Attempting {
                 "the plan does not fit the body",
             ));
         };
-        if let Some(next) = plan.candidates.get(at + 1) {
+        let next = plan.candidates.get(at + 1);
+        if let Some(next) = next {
             cx.set_request_header(names::CLUSTER, next.cluster.as_bytes())?;
         }
         cx.set_request_header("content-length", rewrite.new_len.to_string().as_bytes())?;
@@ -95,6 +99,7 @@ impl Filter for Attempting {
             before: String::from_utf8(before.unwrap_or_default()).unwrap_or_default(),
             status: None,
             complete: false,
+            has_next: next.is_some(),
         });
         Ok(HeadersFlow::MoreBody { limit_bytes })
     }
@@ -166,7 +171,7 @@ impl Filter for Attempting {
         let Some(state) = &self.state else {
             return Ok(());
         };
-        if state.complete {
+        if state.complete || state.moves_on() {
             return Ok(());
         }
         let details = cx
@@ -187,6 +192,16 @@ impl Filter for Attempting {
             property::ATTEMPTS,
             trail(&state.before, &state.worker, end).as_bytes(),
         )
+    }
+}
+
+impl State {
+    /// Envoy drops such an answer for the next candidate, so nothing of its body is missed.
+    fn moves_on(&self) -> bool {
+        self.has_next
+            && self
+                .status
+                .is_some_and(|status| RETRIABLE_STATUSES.contains(&status))
     }
 }
 

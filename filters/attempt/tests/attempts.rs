@@ -1,4 +1,9 @@
 //! Whole attempts on the fake host.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -230,6 +235,19 @@ fn the_trail_tells_how_each_attempt_ended() {
     second.response_data(10, false);
     second.done();
     assert_eq!(trail(&second), "w1=timeout,w2=200:cut");
+}
+
+#[test]
+fn an_answer_that_envoy_drops_for_the_next_candidate_is_not_a_broken_one() {
+    let trail = |cluster, address| {
+        let mut it = at(cluster, address);
+        it.request(BODY);
+        it.response(&[(":status", "503")], false);
+        it.done();
+        String::from_utf8(it.host.properties["dragoman.attempts"].clone()).unwrap()
+    };
+    assert_eq!(trail("a", "127.0.0.1:9101"), "w1=503");
+    assert_eq!(trail("b", "127.0.0.1:9103"), "w3=503:cut");
 }
 
 #[test]

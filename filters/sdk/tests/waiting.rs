@@ -1,4 +1,9 @@
 //! The waiting rule: what holds a request, and what lets it go.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 use std::rc::Rc;
 use std::time::Duration;

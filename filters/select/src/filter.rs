@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use dragoman_contract::names::{self, envoy, property};
-use dragoman_contract::records::MAX_CANDIDATES;
+use dragoman_contract::records::{MAX_CANDIDATES, RETRIABLE_STATUSES};
 use dragoman_contract::{Candidate, Code, Mode, Plan, RequestRecord, Target};
 use dragoman_sdk::host::Cas;
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
@@ -12,10 +12,8 @@ use dragoman_strategy::{Ticket, order};
 use crate::config::{Place, Select};
 
 /// Which failures another candidate is tried for: no connection, a connection that ended or a
-/// time-out before the response began, and the statuses below.
+/// time-out before the response began, and [`RETRIABLE_STATUSES`].
 const RETRY_ON: &[u8] = b"connect-failure,reset,retriable-status-codes";
-/// Too many requests, bad gateway, unavailable, gateway time-out: another worker may do better.
-const RETRIABLE_STATUS_CODES: &[u8] = b"429,502,503,504";
 /// How often a lost race for the turn is run again. Every loss is another request's gain, so this
 /// many losses in a row mean more than this many threads at the same key at the same moment.
 const TURN_TRIES: usize = 8;
@@ -148,7 +146,10 @@ fn hand_to_envoy(
     if retries > 0 {
         cx.set_request_header(envoy::MAX_RETRIES, retries.to_string().as_bytes())?;
         cx.set_request_header(envoy::RETRY_ON, RETRY_ON)?;
-        cx.set_request_header(envoy::RETRIABLE_STATUS_CODES, RETRIABLE_STATUS_CODES)?;
+        let statuses = RETRIABLE_STATUSES
+            .map(|status| status.to_string())
+            .join(",");
+        cx.set_request_header(envoy::RETRIABLE_STATUS_CODES, statuses.as_bytes())?;
     }
     cx.set_request_header(names::ROUTED, b"1")
 }

@@ -1,4 +1,9 @@
 //! Whole requests through `select` on the fake host.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;

@@ -14,6 +14,10 @@ pub const MAX_CANDIDATES: usize = 16;
 /// Most targets of an endpoint; `config` refuses more.
 pub const MAX_TARGETS: usize = 64;
 
+/// Statuses of a worker for which the next candidate is tried: too many requests, bad gateway,
+/// unavailable, gateway time-out.
+pub const RETRIABLE_STATUSES: [u16; 4] = [429, 502, 503, 504];
+
 /// How the candidates of an endpoint are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -1,0 +1,84 @@
+//! Records survive the bus, and nothing else is taken for one.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use dragoman_contract::{ApiKind, Candidate, Mode, Plan, RequestRecord, Target};
+use proptest::prelude::*;
+
+fn name() -> impl Strategy<Value = String> {
+    proptest::string::string_regex("[^\0]{0,40}").unwrap()
+}
+
+proptest! {
+    #[test]
+    fn a_request_record_reads_as_it_was_written(
+        api in proptest::sample::select(ApiKind::ALL.to_vec()),
+        numbers in any::<[u32; 5]>(),
+        stream: bool,
+        max_attempts: u8,
+        mode in proptest::sample::select(vec![Mode::Failover, Mode::Weighted, Mode::RoundRobin]),
+        names in [name(), name()],
+        targets in proptest::collection::vec((name(), name(), any::<u32>()), 0..70),
+    ) {
+        let record = RequestRecord {
+            api,
+            stream,
+            body_len: numbers[0],
+            model_start: numbers[1],
+            model_end: numbers[2],
+            max_tokens: numbers[3],
+            endpoint: &names[0],
+            version: &names[1],
+            mode,
+            max_attempts,
+            timeout_ms: numbers[4],
+            targets: targets
+                .iter()
+                .map(|(worker, served_model_name, weight)| Target { worker, served_model_name, weight: *weight })
+                .collect(),
+        };
+        let bytes = record.encode();
+        prop_assert_eq!(RequestRecord::decode(&bytes), Some(record.clone()));
+        prop_assert_eq!(RequestRecord::decode(&[bytes.as_slice(), b"x"].concat()), None);
+        for cut in 0..bytes.len() {
+            prop_assert_eq!(RequestRecord::decode(&bytes[..cut]), None);
+        }
+    }
+
+    #[test]
+    fn a_plan_reads_as_it_was_written(
+        numbers in any::<[u32; 4]>(),
+        names in proptest::collection::vec([name(), name(), name(), name()], 0..16),
+    ) {
+        let candidates = names
+            .iter()
+            .map(|[cluster, address, worker, served_model_name]| Candidate { cluster, address, worker, served_model_name })
+            .collect();
+        let [body_len, model_start, model_end, timeout_ms] = numbers;
+        let plan = Plan { body_len, model_start, model_end, timeout_ms, candidates };
+        let bytes = plan.encode();
+        prop_assert_eq!(Plan::decode(&bytes), Some(plan.clone()));
+        for cut in 0..bytes.len() {
+            prop_assert_eq!(Plan::decode(&bytes[..cut]), None);
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
+        let _ = RequestRecord::decode(&bytes);
+        let _ = Plan::decode(&bytes);
+    }
+}
+
+#[test]
+fn a_record_of_another_version_is_absent() {
+    let plan = Plan {
+        body_len: 1,
+        model_start: 2,
+        model_end: 3,
+        timeout_ms: 4,
+        candidates: Vec::new(),
+    };
+    let mut bytes = plan.encode();
+    bytes[0] += 1;
+    assert_eq!(Plan::decode(&bytes), None);
+}
