@@ -21,6 +21,7 @@ const NOT_IN_FILTERS: &[&[&str]] = &[
     &["net", "TcpListener"],
     &["net", "UdpSocket"],
     &["net", "*"],
+    &["unix", "net"],
     &["thread_local"],
 ];
 

@@ -47,6 +47,7 @@ fn a_filter_reaches_for_no_clock_file_socket_thread_or_static() {
         ("use std::thread;", "std::thread"),
         ("fn f(s: &std::net::TcpStream) {}", "net::TcpStream"),
         ("use std::net::{IpAddr, UdpSocket};", "net::UdpSocket"),
+        ("use std::os::unix::net::UnixStream;", "unix::net"),
         ("static mut COUNT: u32 = 0;", "static mut"),
         ("thread_local! { static A: u8 = 0; }", "thread_local"),
         ("fn f() { vec![std::fs::read(\"a\")]; }", "std::fs"),
