@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Finding, Tree};
+use crate::{Finding, Tree, selection};
 
 /// What runs a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum RunBy {
 /// A command of a README, as it is shown there, and what runs it.
 pub type Command = (&'static str, RunBy);
 
-/// The commands that READMEs may show.
+/// The commands that READMEs may show, besides those of [`selection`].
 pub const COMMANDS: &[Command] = &[
     ("./scripts/run", RunBy::Test("the_demo_runs_in_host_sim")),
     (
@@ -54,7 +54,9 @@ fn unproven(
     command: &str,
 ) -> Option<String> {
     let Some((_, run_by)) = known.iter().find(|(line, _)| *line == command) else {
-        return Some("is run by no test; name what runs it in COMMANDS of tests/tidy".to_owned());
+        let unknown = "is run by no test; name what runs it in COMMANDS of tests/tidy";
+        let part = selection::check(tree, command);
+        return part.unwrap_or_else(|| Err(unknown.to_owned())).err();
     };
     match run_by {
         RunBy::Test(name) if functions.contains_key(name) => None,

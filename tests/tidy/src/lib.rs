@@ -12,6 +12,7 @@ pub mod manifest;
 pub mod modules;
 pub mod paths;
 pub mod requirements;
+pub mod selection;
 pub mod source;
 pub mod text;
 pub mod tokens;

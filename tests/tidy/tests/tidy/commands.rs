@@ -62,3 +62,49 @@ fn a_runner_that_is_missing_is_found() {
         &["run by .ci/gone, which is missing"],
     );
 }
+
+/// Checks a README that shows `command`, in a project with the crate `x` whose tests run as a whole.
+fn check_selection(command: &str, script: &str) -> Vec<Finding> {
+    let files = [
+        ("README.md", format!("```sh\n{command}\n```\n")),
+        ("scripts/test", script.to_owned()),
+        ("tests/x/Cargo.toml", "[package]\nname = \"x\"".to_owned()),
+        (
+            "tests/x/tests/failover.rs",
+            "mod slow { fn it_goes() {} }".to_owned(),
+        ),
+    ];
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (*path, text.as_str()))
+        .collect();
+    commands::check(&Tree::of(&files), KNOWN)
+}
+
+const WHOLE: &str = "cargo test --workspace --quiet";
+
+#[test]
+fn a_part_of_all_tests_is_accepted() {
+    for names in ["", " -- failover::", " -- slow::it_goes"] {
+        assert_tidy(&check_selection(&format!("cargo test -p x{names}"), WHOLE));
+    }
+}
+
+#[test]
+fn a_part_that_selects_nothing_is_found() {
+    let none = "names no crate of the workspace: y";
+    assert_finds(&check_selection("cargo test -p y", WHOLE), &[none]);
+    let nothing = "selects nothing: tests/x has no fast";
+    assert_finds(
+        &check_selection("cargo test -p x -- fast::", WHOLE),
+        &[nothing],
+    );
+    assert_finds(
+        &check_selection("cargo test -p x", "cargo test -p y"),
+        &["runs no `cargo test"],
+    );
+    assert_finds(
+        &check_selection("cargo test -p x --release", WHOLE),
+        &["is run by no test"],
+    );
+}
