@@ -1,8 +1,4 @@
-//! What the filters agree on: names, paths, errors and the records they hand to each other.
-//!
-//! Everything here is plain data and bytes. There is no host, no clock, no configuration and no
-//! policy in this crate; two filters that are built from the same version of it understand each
-//! other, and a record of an unknown version reads as absent.
+#![doc = include_str!("../README.md")]
 
 pub mod errors;
 pub mod names;

@@ -13,6 +13,8 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn a_request_record_reads_as_it_was_written(
         api in proptest::sample::select(ApiKind::ALL.to_vec()),
@@ -21,7 +23,7 @@ proptest! {
         max_attempts: u8,
         mode in proptest::sample::select(vec![Mode::Failover, Mode::Weighted, Mode::RoundRobin]),
         names in [name(), name()],
-        targets in proptest::collection::vec((name(), name(), any::<u32>()), 0..70),
+        targets in proptest::collection::vec((name(), name(), any::<u32>()), 0..12),
     ) {
         let record = RequestRecord {
             api,
