@@ -12,6 +12,8 @@ mod broken_streams;
 mod chat;
 #[path = "all/credentials.rs"]
 mod credentials;
+#[path = "all/demo.rs"]
+mod demo;
 #[path = "all/failover.rs"]
 mod failover;
 #[path = "all/given_up.rs"]
