@@ -10,7 +10,7 @@ use serde_json::Value;
 use socket2::SockRef;
 
 /// Longest silence before a test is given up: well above every time-out that a test sets.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One connection to the gateway.
 #[derive(Debug)]
@@ -150,7 +150,7 @@ impl Connection {
     /// The next head that is not `100 Continue`; `None` if the connection ends first.
     ///
     /// # Panics
-    /// When nothing comes for 30 s, or it is not HTTP.
+    /// When nothing comes for 20 s, or it is not HTTP.
     pub fn try_head(&mut self) -> Option<Head> {
         loop {
             while !self.buffer.windows(4).any(|window| window == b"\r\n\r\n") {
@@ -179,7 +179,7 @@ impl Connection {
     /// The next piece of a body, as soon as it is there.
     ///
     /// # Panics
-    /// When nothing comes for 30 s, or the chunks are none.
+    /// When nothing comes for 20 s, or the chunks are none.
     pub fn piece(&mut self, rest: &mut Rest) -> Piece {
         match *rest {
             Rest::Chunks => self.chunk(),

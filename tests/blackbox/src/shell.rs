@@ -9,13 +9,14 @@ pub fn repository() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
-/// The folder of the built filters.
+/// The folder of the built filters: `$DRAGOMAN_MODULES`, or `envoy/modules`.
 ///
 /// # Panics
 /// When there are none.
 #[must_use]
 pub fn modules() -> PathBuf {
-    let modules = repository().join("envoy/modules");
+    let built = repository().join("envoy/modules");
+    let modules = std::env::var_os("DRAGOMAN_MODULES").map_or(built, PathBuf::from);
     assert!(
         modules.join("alias.wasm").is_file(),
         "there are no modules: run scripts/build-filters first"
