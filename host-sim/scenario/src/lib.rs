@@ -1,1 +1,17 @@
-//! (to be written)
+#![doc = include_str!("../README.md")]
+
+mod agenda;
+mod attempt;
+mod client;
+mod random;
+mod setup;
+mod site;
+mod trace;
+mod world;
+
+pub use client::{End, Request, RequestId, Response};
+pub use mock_worker::{At, Drip, Faults, How, Recorded, Seen, Worker};
+pub use setup::{Setup, SetupError};
+pub use site::Change;
+pub use trace::TRACE_LINES;
+pub use world::{Ended, LogLine, World};

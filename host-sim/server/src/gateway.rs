@@ -265,15 +265,15 @@ struct Acceptor {
 impl Acceptor {
     async fn run(self, places: Arc<Semaphore>) {
         for thread in self.threads.iter().cycle() {
-            let Ok(permit) = places.clone().acquire_owned().await else {
-                return;
-            };
             let accepted = loop {
                 match self.listener.accept().await {
                     Ok(accepted) => break accepted,
                     // Out of files, or the client left again: a moment later it works.
                     Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
                 }
+            };
+            let Ok(permit) = places.clone().acquire_owned().await else {
+                return;
             };
             let (socket, peer) = accepted;
             let Ok(socket) = socket.into_std() else {

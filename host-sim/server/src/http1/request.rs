@@ -99,10 +99,6 @@ const OLD_VERSION: BadRequest = BadRequest::Refused {
     status: 426,
     details: "low_version",
 };
-const NO_HOST: BadRequest = BadRequest::Refused {
-    status: 400,
-    details: "missing_host_header",
-};
 const BAD_ENCODING: BadRequest = BadRequest::Refused {
     status: 501,
     details: "http1.invalid_transfer_encoding",
@@ -259,9 +255,9 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
     Ok(Some((head, framing)))
 }
 
-/// Where a request goes.
+/// Where a request goes. What a missing host means is for the connection manager to say.
 struct Target {
-    authority: Vec<u8>,
+    authority: Option<Vec<u8>>,
     path: Vec<u8>,
 }
 
@@ -275,9 +271,8 @@ impl Target {
             return Err(CODEC_ERROR);
         }
         if path.starts_with('/') || (path == "*" && method == "OPTIONS") {
-            let authority = host.ok_or(NO_HOST)?;
             return Ok(Target {
-                authority,
+                authority: host,
                 path: path.as_bytes().to_vec(),
             });
         }
@@ -297,17 +292,20 @@ impl Target {
             format!("/{path}")
         };
         Ok(Target {
-            authority: authority.as_bytes().to_vec(),
+            authority: Some(authority.as_bytes().to_vec()),
             path: path.into_bytes(),
         })
     }
 
     fn into_headers(self, method: &str) -> Headers {
-        vec![
-            (b":authority".to_vec(), self.authority),
+        let authority = self
+            .authority
+            .map(|authority| (b":authority".to_vec(), authority));
+        let rest = [
             (b":path".to_vec(), self.path),
             (b":method".to_vec(), method.as_bytes().to_vec()),
             (b":scheme".to_vec(), b"http".to_vec()),
-        ]
+        ];
+        authority.into_iter().chain(rest).collect()
     }
 }

@@ -90,6 +90,12 @@ fn an_absolute_url_replaces_the_host() {
 }
 
 #[test]
+fn a_missing_host_is_left_to_the_connection_manager() {
+    let head = one(b"GET /p HTTP/1.1\r\n\r\n").head;
+    assert_eq!(lines(&head), ":path=/p\n:method=GET\n:scheme=http\n");
+}
+
+#[test]
 fn bodies_end_where_the_head_says() {
     for (bytes, body, end_stream_in_head) in [
         (&b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 3\r\n\r\nabc"[..], &b"abc"[..], false),
@@ -146,7 +152,6 @@ fn what_is_not_a_request_is_refused() {
         (b"G@T / HTTP/1.1\r\nhost: h\r\n\r\n", codec_error),
         (b"\x00\x01\x02\n", codec_error),
         (b"GET / HTTP/1.0\r\nhost: h\r\n\r\n", refused(426, "low_version")),
-        (b"GET / HTTP/1.1\r\n\r\n", refused(400, "missing_host_header")),
         (b"GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", codec_error),
         (b"GET / HTTP/1.1\r\nhost: h\r\nx : y\r\n\r\n", codec_error),
         (b"GET / HTTP/1.1\r\nhost: h\r\nx: y\r\n folded\r\n\r\n", codec_error),

@@ -1,0 +1,101 @@
+//! How a world begins.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use host_sim_envoy::{Problem, RenderError, RenderOptions};
+use host_sim_host::{StartError, VmFactory};
+use host_sim_vm::Modules;
+
+/// What a world is made of besides its configuration.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Worker threads, at least 1.
+    pub threads: usize,
+    /// Decides what happens first at one moment, and is the source of the process's own random numbers.
+    pub seed: u64,
+    /// Environment of the process; the credentials of workers are read from it.
+    pub environment: BTreeMap<String, String>,
+    /// Folder of the `.wasm` files.
+    pub modules: PathBuf,
+}
+
+impl Default for Setup {
+    /// One thread, seed 1, an empty environment, the modules of this project.
+    fn default() -> Self {
+        let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../envoy/modules");
+        Setup {
+            threads: 1,
+            seed: 1,
+            environment: BTreeMap::new(),
+            modules,
+        }
+    }
+}
+
+/// Why there is no world.
+#[derive(Clone, Debug)]
+pub enum SetupError {
+    /// The `gateway.json` cannot be rendered.
+    Render(RenderError),
+    /// The `envoy.yaml` is refused.
+    Read(Vec<Problem>),
+    /// The wasm engine does not start.
+    Engine(String),
+    /// A module that the configuration names is not there.
+    Module(PathBuf),
+    /// A worker thread does not start.
+    Start(StartError),
+    /// A world without threads.
+    NoThread,
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SetupError::Render(error) => error.fmt(f),
+            SetupError::Read(problems) => {
+                let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
+                f.write_str(&lines.join("\n"))
+            }
+            SetupError::Engine(reason) => f.write_str(reason),
+            SetupError::Module(path) => {
+                write!(
+                    f,
+                    "the module {} is missing: run scripts/build-filters",
+                    path.display()
+                )
+            }
+            SetupError::Start(error) => error.fmt(f),
+            SetupError::NoThread => f.write_str("a world needs a thread"),
+        }
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+/// `envoy.yaml` of a `gateway.json`, with the modules of the setup.
+pub(crate) fn yaml_of(gateway_json: &str, setup: &Setup) -> Result<String, SetupError> {
+    let modules = setup.modules.to_string_lossy().into_owned();
+    let options = RenderOptions {
+        modules,
+        access_log: "access.log".to_owned(),
+        ..RenderOptions::default()
+    };
+    host_sim_envoy::render(gateway_json, &options).map_err(SetupError::Render)
+}
+
+/// Modules are compiled once a process, not once a world.
+pub(crate) fn modules() -> Result<Arc<dyn VmFactory>, SetupError> {
+    static MODULES: OnceLock<Result<Arc<Modules>, String>> = OnceLock::new();
+    let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/host-sim-cache");
+    let made = MODULES.get_or_init(|| {
+        Modules::new(Some(cache))
+            .map(Arc::new)
+            .map_err(|error| error.to_string())
+    });
+    let modules = made.clone().map_err(SetupError::Engine)?;
+    Ok(modules)
+}

@@ -1,0 +1,51 @@
+//! What happened, to compare two runs and to read after a failure.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Lines that are kept to be read; the hash covers all of them.
+pub const TRACE_LINES: usize = 2000;
+
+/// All events and commands, in order.
+#[derive(Debug)]
+pub struct Trace {
+    hash: u64,
+    lines: VecDeque<String>,
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        // Start value and factor of FNV-1a with 64 bits.
+        Trace {
+            hash: 0xcbf2_9ce4_8422_2325,
+            lines: VecDeque::new(),
+        }
+    }
+}
+
+impl Trace {
+    /// One thing that happened on a thread.
+    pub fn add(&mut self, at: Duration, thread: usize, what: &impl std::fmt::Debug) {
+        let mut line = String::new();
+        // Writing to a string cannot fail.
+        let _ = write!(line, "{at:?} thread {thread}: {what:?}");
+        for byte in line.bytes().chain([b'\n']) {
+            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        if self.lines.len() == TRACE_LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+    }
+
+    /// Of all lines so far.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// The last lines.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(String::as_str)
+    }
+}

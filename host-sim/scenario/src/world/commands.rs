@@ -1,0 +1,153 @@
+//! What the worker threads want from the world.
+
+use host_sim_host::io::{Command, Headers, ResetReason, StreamId};
+
+use super::{End, Item, LOG_LIMIT, LogLine, RequestId, World};
+use crate::attempt::Attempt;
+use crate::client::Response;
+
+impl World {
+    /// Carries out the commands of a thread in order.
+    pub(super) fn carry_out(&mut self, thread: usize) {
+        for command in self.threads[thread].take_commands() {
+            self.trace.add(self.now, thread, &command);
+            self.obey(thread, command);
+        }
+    }
+
+    fn obey(&mut self, thread: usize, command: Command) {
+        let now = self.now;
+        match command {
+            Command::SendHeaders {
+                stream,
+                headers,
+                end_stream,
+            } => {
+                self.with_response(thread, stream, |response| {
+                    start(response, headers);
+                    response.started = Some(now);
+                    if end_stream {
+                        response.end = End::Complete(now);
+                    }
+                });
+            }
+            Command::SendData {
+                stream,
+                data,
+                end_stream,
+            } => self.with_response(thread, stream, |response| {
+                if !data.is_empty() {
+                    response.pieces.push((now, data));
+                }
+                if end_stream {
+                    response.end = End::Complete(now);
+                }
+            }),
+            Command::SendTrailers {
+                stream,
+                trailers: _,
+            } => {
+                self.with_response(thread, stream, |response| response.end = End::Complete(now));
+            }
+            Command::ResetStream { stream } => {
+                self.with_response(thread, stream, |response| response.end = End::Broken(now));
+            }
+            Command::OpenUpstream {
+                upstream,
+                address,
+                connect_timeout,
+                ..
+            } => {
+                self.open((thread, upstream), address, connect_timeout);
+            }
+            Command::SendUpstreamHeaders {
+                upstream,
+                headers,
+                end_stream,
+            } => {
+                if let Some(attempt) = self.attempts.get_mut(&(thread, upstream)) {
+                    attempt.headers(headers, end_stream);
+                    self.arrive((thread, upstream));
+                }
+            }
+            Command::SendUpstreamData {
+                upstream,
+                data,
+                end_stream,
+            } => {
+                if let Some(attempt) = self.attempts.get_mut(&(thread, upstream)) {
+                    attempt.data(&data, end_stream);
+                    self.arrive((thread, upstream));
+                }
+            }
+            Command::CancelUpstream { upstream } => self.end_attempt((thread, upstream)),
+            Command::AccessLog { path, line } => keep(
+                &mut self.access_log,
+                LogLine {
+                    at: now,
+                    log: path,
+                    text: line,
+                },
+            ),
+            Command::Log { level, text } => keep(
+                &mut self.log,
+                LogLine {
+                    at: now,
+                    log: level.to_owned(),
+                    text,
+                },
+            ),
+        }
+    }
+
+    fn open(&mut self, key: super::Key, address: std::net::SocketAddr, limit: std::time::Duration) {
+        let refused =
+            || ResetReason::ConnectFailure("delayed connect error: Connection refused".to_owned());
+        self.connections += 1;
+        let site = self.sites.iter().position(|site| site.address == address);
+        let (time, result) = match site.map(|index| &self.sites[index]) {
+            None => (std::time::Duration::ZERO, Err(refused())),
+            Some(site) if site.vanished || site.connect_delay > limit => {
+                (limit, Err(ResetReason::ConnectTimeout))
+            }
+            Some(site) if site.worker.refusing() => (site.connect_delay, Err(refused())),
+            Some(site) => (site.connect_delay, Ok(())),
+        };
+        self.attempts.insert(
+            key,
+            Attempt::new(site.unwrap_or_default(), self.connections),
+        );
+        self.plan(self.now + time, Item::Connect(key, result));
+    }
+
+    fn with_response(&mut self, thread: usize, stream: StreamId, act: impl FnOnce(&mut Response)) {
+        let Some(RequestId(index)) = self.streams.get(&(thread, stream)).copied() else {
+            return;
+        };
+        let response = &mut self.clients[index].response;
+        // Whoever left or has all of it hears no more.
+        if response.end == End::Pending {
+            act(response);
+        }
+    }
+}
+
+fn start(response: &mut Response, headers: Headers) {
+    for (name, value) in headers {
+        if name == b":status" {
+            response.status = std::str::from_utf8(&value)
+                .ok()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or_default();
+        } else {
+            response.headers.push((name, value));
+        }
+    }
+}
+
+/// A log of a run without end keeps its first lines: they say how it began.
+fn keep(log: &mut Vec<LogLine>, line: LogLine) {
+    if log.len() < LOG_LIMIT {
+        log.push(line);
+    }
+}
