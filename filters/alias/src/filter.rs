@@ -145,6 +145,7 @@ impl Resolving {
             mode: endpoint.mode,
             max_attempts: endpoint.max_attempts,
             timeout_ms: endpoint.timeout_ms,
+            body_sha256: None,
             targets,
         }
     }

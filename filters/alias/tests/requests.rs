@@ -57,6 +57,7 @@ fn a_model_becomes_its_endpoint_version_and_enabled_targets() {
         mode: Mode::Weighted,
         max_attempts: 2,
         timeout_ms: 900,
+        body_sha256: None,
         targets: vec![Target {
             worker: "w1",
             served_model_name: "large",

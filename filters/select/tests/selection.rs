@@ -42,6 +42,7 @@ fn record(mode: Mode, max_attempts: u8, workers: &[(&'static str, u32)]) -> Requ
         mode,
         max_attempts,
         timeout_ms: 1500,
+        body_sha256: None,
         targets: workers.iter().map(target).collect(),
     }
 }

@@ -50,11 +50,23 @@ codes! {
     MissingModel "missing_model" 400 "invalid_request_error" "the body names no model";
     InvalidField "invalid_field" 400 "invalid_request_error" "a field of the body has the wrong type";
     BadRequest "bad_request" 400 "invalid_request_error" "the request is not well-formed HTTP";
+    InvalidIdempotencyKey "invalid_idempotency_key" 400 "invalid_request_error" "the idempotency key is empty, too long or not printable";
+    MissingCredential "missing_credential" 401 "authentication_error" "no API key was sent";
+    InvalidCredential "invalid_credential" 401 "authentication_error" "the API key is not valid";
+    AmbiguousCredential "ambiguous_credential" 401 "authentication_error" "several different credentials were sent";
+    TenantInactive "tenant_inactive" 403 "permission_error" "the tenant is not active";
+    ModelNotAllowed "model_not_allowed" 403 "permission_error" "this key may not use the model";
     NotFound "not_found" 404 "invalid_request_error" "there is nothing at this path";
     ModelNotFound "model_not_found" 404 "invalid_request_error" "the model does not exist";
+    RequestInProgress "request_in_progress" 409 "idempotency_error" "a request with this idempotency key is being processed";
+    IdempotencyKeyReused "idempotency_key_reused" 409 "idempotency_error" "this idempotency key was used for another request";
+    ResponseTooLargeToReplay "response_too_large_to_replay" 409 "idempotency_error" "the request was answered, but the answer was too large to keep";
+    OutcomeUnknown "outcome_unknown" 409 "idempotency_error" "the connection to the worker broke, so the request may have been carried out";
     RequestTooLarge "request_too_large" 413 "invalid_request_error" "the body is larger than the gateway accepts";
     UnsupportedEncoding "unsupported_encoding" 415 "invalid_request_error" "the body is compressed; the gateway reads plain JSON only";
     UpgradeRequired "upgrade_required" 426 "invalid_request_error" "the HTTP version is too old";
+    RateLimited "rate_limited" 429 "rate_limit_error" "the rate limit is used up";
+    TooManyUploads "too_many_uploads" 429 "rate_limit_error" "too many requests of this caller are being received";
     HeadersTooLarge "headers_too_large" 431 "invalid_request_error" "the request headers are larger than the gateway accepts";
     Misconfigured "misconfigured" 500 "server_error" "the gateway is not configured for this request";
     InternalError "internal_error" 500 "server_error" "the gateway could not process the request";
@@ -74,6 +86,8 @@ impl Code {
         match self {
             Self::NoCapacity => Some(10),
             Self::NoBackendAvailable => Some(5),
+            Self::RequestInProgress => Some(2),
+            Self::RateLimited | Self::TooManyUploads => Some(1),
             Self::Overloaded | Self::GatewayError => Some(1),
             _ => None,
         }

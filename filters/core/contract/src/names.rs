@@ -41,8 +41,21 @@ pub mod property {
     pub const WORKER: &str = "dragoman.worker";
     /// Code of the error reply a filter sent, for the access log; written by the sdk.
     pub const ERROR: &str = "dragoman.error";
-    /// Identity of the caller, written by `auth`.
+    /// [`crate::Identity`], written by `auth`.
     pub const IDENTITY: &str = "dragoman.identity";
+    /// Tenant of the caller, for the access log; written by `auth`.
+    pub const TENANT: &str = "dragoman.tenant";
+    /// Application of the caller, for the access log; written by `auth`.
+    pub const APP: &str = "dragoman.app";
+    /// Id of the caller's API key, for the access log; written by `auth`.
+    pub const KEY: &str = "dragoman.key";
+    /// What became of the idempotency key (`claimed`, `replayed`, ...), for the access log; written
+    /// by `idempotency`.
+    pub const IDEMPOTENCY: &str = "dragoman.idempotency";
+    /// Tokens of the prompt as the worker counted them, for the access log; written by `attempt`.
+    pub const INPUT_TOKENS: &str = "dragoman.input_tokens";
+    /// Tokens of the answer as the worker counted them, for the access log; written by `attempt`.
+    pub const OUTPUT_TOKENS: &str = "dragoman.output_tokens";
 }
 
 /// Whether a header is for the gateway alone: clients may not set it, workers may not see or answer it.

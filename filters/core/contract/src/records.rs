@@ -1,12 +1,7 @@
-//! The records on the property bus.
-//!
-//! First byte = layout version; a record of another version, a cut one or one with a tail decodes
-//! to `None`, which readers treat as "nothing was published".
+//! What is known of a request: `alias` → `idempotency`, `rate_limit`, `select`.
 
 use crate::paths::ApiKind;
-use crate::wire::{Reader, Writer};
-
-const VERSION: u8 = 1;
+use crate::wire::{Reader, VERSION, Writer};
 
 /// Most candidates of one request. A request is tried at most this often, and the plan stays
 /// within about 4 KB.
@@ -74,6 +69,8 @@ pub struct RequestRecord<'a> {
     pub max_attempts: u8,
     /// Time to the first byte of one attempt, in milliseconds.
     pub timeout_ms: u32,
+    /// SHA-256 of the body, where the request has an idempotency key.
+    pub body_sha256: Option<[u8; 32]>,
     /// Enabled targets, in the order of the document.
     pub targets: Vec<Target<'a>>,
 }
@@ -92,6 +89,8 @@ impl<'a> RequestRecord<'a> {
         out.u8(self.mode as u8)
             .u8(self.max_attempts)
             .u32(self.timeout_ms);
+        out.u8(u8::from(self.body_sha256.is_some()));
+        out.bytes(&self.body_sha256.unwrap_or_default());
         out.u16(u16::try_from(self.targets.len()).unwrap_or(u16::MAX));
         for target in self.targets.iter().take(usize::from(u16::MAX)) {
             out.str(target.worker)
@@ -120,6 +119,7 @@ impl<'a> RequestRecord<'a> {
             mode: Mode::from_wire(input.u8()?)?,
             max_attempts: input.u8()?,
             timeout_ms: input.u32()?,
+            body_sha256: input.sha256()?,
             targets: Vec::new(),
         };
         for _ in 0..input.u16()? {
@@ -132,78 +132,5 @@ impl<'a> RequestRecord<'a> {
         }
         input.end()?;
         Some(record)
-    }
-}
-
-/// One attempt that may be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate<'a> {
-    /// Envoy cluster.
-    pub cluster: &'a str,
-    /// `ip:port` of the worker, as Envoy prints it in `upstream.address`.
-    pub address: &'a str,
-    /// Id of the worker.
-    pub worker: &'a str,
-    /// What the worker calls the model.
-    pub served_model_name: &'a str,
-}
-
-/// Who may be tried, in order (`dragoman.plan`), and what each attempt needs to know of the body.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan<'a> {
-    /// As in [`RequestRecord`].
-    pub body_len: u32,
-    /// As in [`RequestRecord`].
-    pub model_start: u32,
-    /// As in [`RequestRecord`].
-    pub model_end: u32,
-    /// Time to the first byte of one attempt, in milliseconds.
-    pub timeout_ms: u32,
-    /// At most [`MAX_CANDIDATES`], each (cluster, address) once.
-    pub candidates: Vec<Candidate<'a>>,
-}
-
-impl<'a> Plan<'a> {
-    /// The plan as bytes.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.u8(VERSION)
-            .u32(self.body_len)
-            .u32(self.model_start)
-            .u32(self.model_end)
-            .u32(self.timeout_ms);
-        out.u8(u8::try_from(self.candidates.len()).unwrap_or(u8::MAX));
-        for candidate in self.candidates.iter().take(usize::from(u8::MAX)) {
-            out.str(candidate.cluster).str(candidate.address);
-            out.str(candidate.worker).str(candidate.served_model_name);
-        }
-        out.finish()
-    }
-
-    /// The plan in these bytes, if they are one.
-    #[must_use]
-    pub fn decode(bytes: &'a [u8]) -> Option<Self> {
-        let mut input = Reader::new(bytes);
-        if input.u8()? != VERSION {
-            return None;
-        }
-        let mut plan = Self {
-            body_len: input.u32()?,
-            model_start: input.u32()?,
-            model_end: input.u32()?,
-            timeout_ms: input.u32()?,
-            candidates: Vec::new(),
-        };
-        for _ in 0..input.u8()? {
-            plan.candidates.push(Candidate {
-                cluster: input.str()?,
-                address: input.str()?,
-                worker: input.str()?,
-                served_model_name: input.str()?,
-            });
-        }
-        input.end()?;
-        Some(plan)
     }
 }

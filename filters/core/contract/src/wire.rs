@@ -1,5 +1,9 @@
 //! Fixed little-endian layout of the records: numbers as they are, strings with a `u16` length.
 
+/// Version of all layouts, the first byte of each record. A record of another version, a cut one or
+/// one with a tail decodes to `None`, which readers treat as "nothing was published".
+pub(crate) const VERSION: u8 = 1;
+
 /// Writes a record.
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
@@ -28,6 +32,11 @@ impl Writer {
         self.u16(length);
         self.0
             .extend_from_slice(bytes.get(..usize::from(length)).unwrap_or(bytes));
+        self
+    }
+
+    pub(crate) fn bytes(&mut self, value: &[u8]) -> &mut Self {
+        self.0.extend_from_slice(value);
         self
     }
 
@@ -69,6 +78,13 @@ impl<'a> Reader<'a> {
     pub(crate) fn str(&mut self) -> Option<&'a str> {
         let length = self.u16()?;
         std::str::from_utf8(self.take(usize::from(length))?).ok()
+    }
+
+    /// A flag and 32 bytes, which count only where the flag is set. `None` past the end.
+    pub(crate) fn sha256(&mut self) -> Option<Option<[u8; 32]>> {
+        let given = self.u8()? != 0;
+        let digest = self.array()?;
+        Some(given.then_some(digest))
     }
 
     /// `Some` exactly when all was read: a record with a tail is not one of ours.

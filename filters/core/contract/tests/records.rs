@@ -21,6 +21,7 @@ proptest! {
         numbers in any::<[u32; 5]>(),
         stream: bool,
         max_attempts: u8,
+        body_sha256: Option<[u8; 32]>,
         mode in proptest::sample::select(vec![Mode::Failover, Mode::Weighted, Mode::RoundRobin]),
         names in [name(), name()],
         targets in proptest::collection::vec((name(), name(), any::<u32>()), 0..12),
@@ -37,6 +38,7 @@ proptest! {
             mode,
             max_attempts,
             timeout_ms: numbers[4],
+            body_sha256,
             targets: targets
                 .iter()
                 .map(|(worker, served_model_name, weight)| Target { worker, served_model_name, weight: *weight })
