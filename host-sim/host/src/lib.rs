@@ -5,14 +5,32 @@
 //! ([`io`]), guests are reached through the two directions of the ABI as traits ([`abi`]).
 
 pub mod abi;
+mod access_log;
 mod breakers;
+mod calendar;
+mod callouts;
+mod chain;
 pub mod config;
+mod engine;
+mod filter;
+mod flags;
 pub mod format;
+mod guests;
+mod hcm;
+mod headers;
+mod host_calls;
 pub mod io;
+mod local_reply;
 mod metrics;
+mod paths;
 mod process;
+mod properties;
 mod random;
+mod response;
+mod router;
 mod shared_data;
+mod stream;
+mod timers;
 mod worker;
 
 pub use abi::{LoadError, Vm, VmFactory};

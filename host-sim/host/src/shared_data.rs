@@ -7,9 +7,12 @@ use crate::abi::Status;
 /// The process-wide store. Values are never removed, as in Envoy.
 #[derive(Debug, Default)]
 pub(crate) struct SharedData {
-    values: BTreeMap<String, BTreeMap<Vec<u8>, (Vec<u8>, u32)>>,
+    values: BTreeMap<String, Namespace>,
     last_cas: u32,
 }
+
+/// Values of one `vm_id` with their numbers.
+type Namespace = BTreeMap<Vec<u8>, (Vec<u8>, u32)>;
 
 impl SharedData {
     /// Value and its compare-and-swap number, which is never 0.

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::abi::{LoadError, VmFactory};
+use crate::engine::Engine;
 use crate::io::{Command, Event, Now};
 use crate::process::Process;
 
 /// One worker thread of the simulated Envoy.
-pub struct Worker {
-    #[expect(dead_code, reason = "filled with the engine")]
-    process: Arc<Process>,
-}
+pub struct Worker(Engine);
 
 /// Why a worker cannot start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,29 +55,34 @@ impl Worker {
         vms: Arc<dyn VmFactory>,
         now: Now,
     ) -> Result<Worker, StartError> {
-        let _ = (index, vms, now);
-        Ok(Worker { process })
+        let mut engine = Engine::new(process, index, vms, now);
+        engine.start_guests()?;
+        Ok(Worker(engine))
     }
 
     /// Takes in what happened.
     pub fn handle(&mut self, now: Now, event: Event) {
-        let _ = (now, event);
+        self.0.now = now;
+        self.0.handle(event);
     }
 
     /// Fires the timers that are due.
     pub fn advance(&mut self, now: Now) {
-        let _ = now;
+        self.0.now = now;
+        while let Some(timer) = self.0.timers.pop(now.monotonic) {
+            self.0.fire(timer);
+        }
     }
 
     /// When [`Worker::advance`] is wanted, on the monotonic clock.
     #[must_use]
     pub fn next_timer(&self) -> Option<Duration> {
-        None
+        self.0.timers.next()
     }
 
     /// What the world is to do, in order.
     #[must_use]
     pub fn take_commands(&mut self) -> Vec<Command> {
-        Vec::new()
+        std::mem::take(&mut self.0.commands)
     }
 }

@@ -1,6 +1,11 @@
 //! Runs filters: wasmtime, Envoy's imports and Envoy's own WASI, behind the traits of
 //! [`host_sim_host::abi`].
 
+mod data;
+mod guest;
+mod io;
+mod link;
 mod modules;
+mod pairs;
 
-pub use modules::{Modules, SetupError};
+pub use modules::{Bounds, Modules, SetupError};

@@ -1,0 +1,198 @@
+//! Callouts: requests of guests. They have no filters of their own but run the router, and with it
+//! the target cluster's upstream filters. They belong to the root context.
+
+use std::sync::Arc;
+
+use crate::abi::{Answer, Call, HttpCall, Status};
+use crate::chain::{Chain, Piece};
+use crate::config::{ClusterChoice, Forward, RetryPolicy};
+use crate::engine::Engine;
+use crate::headers;
+use crate::io::Headers;
+use crate::stream::{Stream, StreamKey};
+
+/// Envoy's `http.async_response_buffer_limit`.
+const RESPONSE_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+/// Tokens of a VM go in steps of four.
+const TOKEN_STEP: u32 = 4;
+/// `proxy_get_status` after a callout that broke.
+const BROKEN_CONNECTION: u32 = 9;
+
+/// One callout under way.
+#[derive(Debug)]
+pub(crate) struct Callout {
+    vm: usize,
+    generation: u32,
+    plugin: usize,
+    token: u32,
+    /// Still inside the guest's call: what ends it now is a failure of that call.
+    sending: bool,
+    headers: Headers,
+    body: Vec<u8>,
+    trailers: Option<Headers>,
+}
+
+/// What the guest can read while it is told.
+#[derive(Clone, Debug)]
+pub(crate) struct CalloutAnswer {
+    /// `None` when the call broke.
+    pub(crate) headers: Option<Headers>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) trailers: Option<Headers>,
+}
+
+impl Engine {
+    /// Begins a callout and gives its token.
+    pub(crate) fn begin_callout(
+        &mut self,
+        vm: usize,
+        plugin: usize,
+        call: HttpCall,
+    ) -> Answer<u32> {
+        let cluster = String::from_utf8(call.cluster).map_err(|_| Status::BadArgument)?;
+        let complete = [":method", ":path", ":authority"]
+            .iter()
+            .all(|name| headers::get(&call.headers, name.as_bytes()).is_some());
+        if !complete || !self.process.config().clusters.contains_key(&cluster) {
+            return Err(Status::BadArgument.into());
+        }
+        self.vms[vm].next_token += TOKEN_STEP;
+        let (token, generation) = (self.vms[vm].next_token, self.vms[vm].generation);
+        self.numbers.callout += 1;
+        let number = self.numbers.callout;
+        let key = StreamKey::Callout(number);
+        let mut request = call.headers;
+        headers::set(&mut request, b"x-envoy-internal", b"true");
+        if headers::get(&request, b":scheme").is_none() {
+            headers::set(&mut request, b":scheme", b"http");
+        }
+        if !call.body.is_empty() {
+            headers::set(
+                &mut request,
+                b"content-length",
+                call.body.len().to_string().as_bytes(),
+            );
+        }
+        let chain = Chain::new(Vec::new(), u64::MAX, u64::MAX);
+        let mut stream = Stream::new(None, request, chain, self.now);
+        stream.request_complete = true;
+        self.streams.insert(key, stream);
+        let callout = Callout {
+            vm,
+            generation,
+            plugin,
+            token,
+            sending: true,
+            headers: Vec::new(),
+            body: Vec::new(),
+            trailers: None,
+        };
+        self.callouts.insert(number, callout);
+        let timeout = (!call.timeout.is_zero()).then_some(call.timeout);
+        let forward = Forward {
+            cluster: ClusterChoice::Named(cluster),
+            timeout,
+            idle_timeout: None,
+            retry: RetryPolicy::default(),
+        };
+        self.begin_forward(key, Arc::new(forward), call.body.is_empty());
+        if !call.body.is_empty() {
+            self.route_data(key, Piece::Fresh(call.body), true);
+        }
+        match self.callouts.get_mut(&number) {
+            Some(callout) => callout.sending = false,
+            None => return Err(Status::InternalFailure.into()),
+        }
+        Ok(token)
+    }
+
+    pub(crate) fn callout_headers(&mut self, key: StreamKey, end: bool) {
+        let head = self
+            .streams
+            .get(&key)
+            .and_then(|stream| stream.chain.response_headers.clone());
+        if let (Some(callout), Some(head)) = (self.callout(key), head) {
+            callout.headers = head;
+        }
+        if end {
+            self.callout_complete(key, false);
+        }
+    }
+
+    pub(crate) fn callout_data(&mut self, key: StreamKey, data: &[u8], end: bool) {
+        let Some(callout) = self.callout(key) else {
+            return;
+        };
+        if callout.body.len() + data.len() > RESPONSE_LIMIT_BYTES {
+            return self.callout_complete(key, true);
+        }
+        callout.body.extend_from_slice(data);
+        if end {
+            self.callout_complete(key, false);
+        }
+    }
+
+    pub(crate) fn callout_trailers(&mut self, key: StreamKey, trailers: Headers) {
+        if let Some(callout) = self.callout(key) {
+            callout.trailers = Some(trailers);
+        }
+        self.callout_complete(key, false);
+    }
+
+    pub(crate) fn callout_broke(&mut self, key: StreamKey) {
+        self.callout_complete(key, true);
+    }
+
+    fn callout(&mut self, key: StreamKey) -> Option<&mut Callout> {
+        let StreamKey::Callout(number) = key else {
+            return None;
+        };
+        self.callouts.get_mut(&number)
+    }
+
+    /// Ends a callout and tells its root context, unless that is gone or still in the call that began it.
+    fn callout_complete(&mut self, key: StreamKey, broke: bool) {
+        let StreamKey::Callout(number) = key else {
+            return;
+        };
+        self.finish_stream(key);
+        let Some(callout) = self.callouts.remove(&number) else {
+            return;
+        };
+        let slot = &mut self.vms[callout.vm];
+        if callout.sending || slot.failed || slot.generation != callout.generation {
+            return;
+        }
+        let answer = if broke {
+            slot.status = (BROKEN_CONNECTION, b"reset".to_vec());
+            CalloutAnswer {
+                headers: None,
+                body: Vec::new(),
+                trailers: None,
+            }
+        } else {
+            slot.status = (0, Vec::new());
+            CalloutAnswer {
+                headers: Some(callout.headers),
+                body: callout.body,
+                trailers: callout.trailers,
+            }
+        };
+        let count =
+            |lines: Option<&Headers>| u32::try_from(lines.map_or(0, Vec::len)).unwrap_or(u32::MAX);
+        let root = self.plugins[callout.plugin].root;
+        let call = Call::HttpCallResponse {
+            root,
+            token: callout.token,
+            headers: count(answer.headers.as_ref()),
+            body_size: u32::try_from(answer.body.len()).unwrap_or(u32::MAX),
+            trailers: count(answer.trailers.as_ref()),
+        };
+        self.vms[callout.vm].callout_answer = Some(answer);
+        let told = self.call_guest(callout.vm, root, &call);
+        self.vms[callout.vm].callout_answer = None;
+        if told.is_ok() {
+            self.run_deferred_of_root(callout.vm);
+        }
+    }
+}

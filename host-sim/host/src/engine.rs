@@ -1,0 +1,156 @@
+//! The state of one worker thread, and the way events take into it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::abi::VmFactory;
+use crate::callouts::Callout;
+use crate::chain::ChainKey;
+use crate::guests::{PluginSlot, VmSlot};
+use crate::io::{Command, Event, Headers, Now, UpstreamId};
+use crate::process::Process;
+use crate::random::Random;
+use crate::router::Attempt;
+use crate::stream::{Stream, StreamKey};
+use crate::timers::{Timer, Timers};
+
+/// Everything of one worker.
+pub(crate) struct Engine {
+    pub(crate) process: Arc<Process>,
+    pub(crate) factory: Arc<dyn VmFactory>,
+    pub(crate) now: Now,
+    pub(crate) random: Random,
+    pub(crate) vms: Vec<VmSlot>,
+    pub(crate) plugins: Vec<PluginSlot>,
+    pub(crate) streams: BTreeMap<StreamKey, Stream>,
+    pub(crate) attempts: BTreeMap<UpstreamId, Attempt>,
+    pub(crate) callouts: BTreeMap<u64, Callout>,
+    pub(crate) timers: Timers,
+    pub(crate) commands: Vec<Command>,
+    /// Last number given to an attempt, a callout, a connection.
+    pub(crate) numbers: Numbers,
+    /// Next member by cluster.
+    pub(crate) round_robin: BTreeMap<String, usize>,
+    said: BTreeSet<String>,
+}
+
+/// Counters for names.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    pub(crate) upstream: u64,
+    pub(crate) callout: u64,
+    pub(crate) connection: u64,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        process: Arc<Process>,
+        index: usize,
+        factory: Arc<dyn VmFactory>,
+        now: Now,
+    ) -> Self {
+        let random = Random::new(process.seed(), index as u64);
+        Engine {
+            process,
+            factory,
+            now,
+            random,
+            vms: Vec::new(),
+            plugins: Vec::new(),
+            streams: BTreeMap::new(),
+            attempts: BTreeMap::new(),
+            callouts: BTreeMap::new(),
+            timers: Timers::default(),
+            commands: Vec::new(),
+            numbers: Numbers::default(),
+            round_robin: BTreeMap::new(),
+            said: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn handle(&mut self, event: Event) {
+        match event {
+            Event::RequestHeaders {
+                stream,
+                listener,
+                peer,
+                headers,
+                end_stream,
+            } => {
+                self.request_headers_came(stream, listener, peer, headers, end_stream);
+            }
+            Event::RequestData {
+                stream,
+                data,
+                end_stream,
+            } => self.request_data_came(stream, data, end_stream),
+            Event::RequestReset { stream } => self.client_left(stream),
+            Event::RequestRejected {
+                stream,
+                listener,
+                peer,
+                status,
+                details,
+            } => {
+                self.request_rejected(stream, listener, peer, status, details);
+            }
+            Event::UpstreamConnected { upstream } => self.upstream_connected(upstream),
+            Event::ResponseHeaders {
+                upstream,
+                headers,
+                end_stream,
+            } => {
+                self.response_headers_came(upstream, headers, end_stream);
+            }
+            Event::ResponseData {
+                upstream,
+                data,
+                end_stream,
+            } => {
+                self.response_data_came(upstream, data, end_stream);
+            }
+            Event::ResponseTrailers { upstream, trailers } => {
+                self.response_trailers_came(upstream, trailers)
+            }
+            Event::UpstreamReset { upstream, reason } => self.upstream_reset(upstream, &reason),
+        }
+    }
+
+    pub(crate) fn fire(&mut self, timer: Timer) {
+        match timer {
+            Timer::Tick { plugin, generation } => self.tick(plugin, generation),
+            Timer::StreamIdle(key) => self.stream_idle(key),
+            Timer::Response(key) => self.response_timeout(key),
+            Timer::Retry(key) => self.retry_due(key),
+            Timer::PerTry(id) => self.per_try_timeout(id),
+            Timer::PerTryIdle(id) => self.per_try_idle_timeout(id),
+        }
+    }
+
+    pub(crate) fn log(&mut self, level: &'static str, text: String) {
+        self.commands.push(Command::Log { level, text });
+    }
+
+    /// Logs a line the first time it is said.
+    pub(crate) fn log_once(&mut self, level: &'static str, text: String) {
+        if self.said.insert(text.clone()) {
+            self.log(level, text);
+        }
+    }
+
+    /// The stream a chain serves.
+    pub(crate) fn stream_of(&self, key: ChainKey) -> Option<StreamKey> {
+        match key {
+            ChainKey::Stream(stream) => Some(stream),
+            ChainKey::Attempt(id) => self.attempts.get(&id).map(|attempt| attempt.stream),
+        }
+    }
+
+    /// The one map of request headers.
+    pub(crate) fn request_headers(&mut self, key: ChainKey) -> Option<&mut Headers> {
+        let stream = self.stream_of(key)?;
+        self.streams
+            .get_mut(&stream)
+            .map(|stream| &mut stream.request_headers)
+    }
+}

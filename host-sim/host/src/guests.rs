@@ -1,0 +1,366 @@
+//! Guests of a worker: their VMs, root contexts, ticks, failure and reload.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::abi::{Call, ContextId, MetricKind, Vm};
+use crate::callouts::CalloutAnswer;
+use crate::chain::{ChainKey, Filter, Side};
+use crate::config::{FailurePolicy, Plugin, VmConfig};
+use crate::engine::Engine;
+use crate::filter::{Deferred, Failed};
+use crate::host_calls::Guest;
+use crate::timers::{Timer, TimerId};
+use crate::worker::StartError;
+
+/// Lines of a guest's log that are kept while it starts, for the error message.
+const START_LOG_LINES: usize = 20;
+
+/// One VM of this worker.
+pub(crate) struct VmSlot {
+    pub(crate) config: VmConfig,
+    /// `None` while its guest is on the stack, and after a failure.
+    vm: Option<Box<dyn Vm>>,
+    on_stack: bool,
+    pub(crate) failed: bool,
+    /// One more with each reload.
+    pub(crate) generation: u32,
+    loaded_at: Duration,
+    reload_after: Duration,
+    next_context: ContextId,
+    pub(crate) contexts: BTreeMap<ContextId, Owner>,
+    /// Set by `proxy_set_effective_context`, for one call.
+    pub(crate) effective: Option<ContextId>,
+    pub(crate) deferred: VecDeque<(ContextId, Deferred)>,
+    pub(crate) next_token: u32,
+    pub(crate) metrics: BTreeMap<u32, (MetricKind, String)>,
+    pub(crate) metrics_defined: u32,
+    /// For `proxy_get_status`.
+    pub(crate) status: (u32, Vec<u8>),
+    /// While `proxy_on_http_call_response` runs.
+    pub(crate) callout_answer: Option<CalloutAnswer>,
+    /// While this plugin is configured.
+    pub(crate) configuring: Option<usize>,
+    /// While it starts: what it logged.
+    pub(crate) start_log: Option<Vec<String>>,
+}
+
+/// Whose a context is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// Index of the plugin.
+    Root(usize),
+    Filter {
+        chain: ChainKey,
+        filter: usize,
+    },
+}
+
+/// One distinct plugin of this worker.
+pub(crate) struct PluginSlot {
+    pub(crate) config: Arc<Plugin>,
+    pub(crate) vm: usize,
+    pub(crate) root: ContextId,
+    pub(crate) tick_period: Option<Duration>,
+    pub(crate) tick_timer: Option<TimerId>,
+}
+
+impl VmSlot {
+    fn new(config: VmConfig) -> Self {
+        VmSlot {
+            config,
+            vm: None,
+            on_stack: false,
+            failed: true,
+            generation: 0,
+            loaded_at: Duration::ZERO,
+            reload_after: Duration::ZERO,
+            next_context: 1,
+            contexts: BTreeMap::new(),
+            effective: None,
+            deferred: VecDeque::new(),
+            next_token: 0,
+            metrics: BTreeMap::new(),
+            metrics_defined: 0,
+            status: (0, Vec::new()),
+            callout_answer: None,
+            configuring: None,
+            start_log: None,
+        }
+    }
+
+    pub(crate) fn new_context(&mut self, owner: Owner) -> ContextId {
+        let context = self.next_context;
+        self.next_context += 1;
+        self.contexts.insert(context, owner);
+        context
+    }
+
+    /// Keeps a line for the error message of a start that fails.
+    pub(crate) fn note(&mut self, line: &str) {
+        if let Some(log) = self
+            .start_log
+            .as_mut()
+            .filter(|log| log.len() < START_LOG_LINES)
+        {
+            log.push(line.to_owned());
+        }
+    }
+}
+
+impl Engine {
+    /// Loads and configures everything the configuration names: clusters first, as Envoy does.
+    pub(crate) fn start_guests(&mut self) -> Result<(), StartError> {
+        let process = Arc::clone(&self.process);
+        let config = process.config();
+        let upstream = config
+            .clusters
+            .values()
+            .flat_map(|cluster| &cluster.upstream_filters);
+        let downstream = config
+            .listeners
+            .iter()
+            .flat_map(|listener| &listener.http.filters);
+        for plugin in upstream.chain(downstream) {
+            if self.plugins.iter().any(|slot| slot.config == *plugin) {
+                continue;
+            }
+            let vm = match self.vms.iter().position(|slot| slot.config == plugin.vm) {
+                Some(vm) => vm,
+                None => {
+                    self.vms.push(VmSlot::new(plugin.vm.clone()));
+                    self.vms.len() - 1
+                }
+            };
+            self.plugins.push(PluginSlot {
+                config: Arc::clone(plugin),
+                vm,
+                root: 0,
+                tick_period: None,
+                tick_timer: None,
+            });
+        }
+        (0..self.vms.len()).try_for_each(|vm| self.load(vm))
+    }
+
+    /// A fresh VM with all its root contexts.
+    fn load(&mut self, vm: usize) -> Result<(), StartError> {
+        let generation = self.vms[vm].generation + 1;
+        let fresh = VmSlot::new(self.vms[vm].config.clone());
+        let interval = self.reload_interval(vm);
+        let jitter = self.random.below(interval / 2);
+        let slot = &mut self.vms[vm];
+        *slot = fresh;
+        slot.generation = generation;
+        slot.loaded_at = self.now.monotonic;
+        slot.reload_after = interval + jitter;
+        slot.start_log = Some(Vec::new());
+        let guest = self
+            .factory
+            .instantiate(&self.vms[vm].config)
+            .map_err(StartError::Load)?;
+        let slot = &mut self.vms[vm];
+        slot.vm = Some(guest);
+        slot.failed = false;
+        let plugins: Vec<usize> = (0..self.plugins.len())
+            .filter(|&plugin| self.plugins[plugin].vm == vm)
+            .collect();
+        let started = self.start_vm(vm).is_ok();
+        for plugin in plugins {
+            if !started || !self.start_root(vm, plugin) {
+                self.vms[vm].failed = true;
+                let log = self.vms[vm].start_log.take().unwrap_or_default();
+                return Err(StartError::Refused {
+                    plugin: self.plugins[plugin].config.name.clone(),
+                    log,
+                });
+            }
+        }
+        self.vms[vm].start_log = None;
+        Ok(())
+    }
+
+    fn start_root(&mut self, vm: usize, plugin: usize) -> bool {
+        let root = self.vms[vm].new_context(Owner::Root(plugin));
+        let config = Arc::clone(&self.plugins[plugin].config);
+        let timer = self.plugins[plugin].tick_timer.take();
+        self.timers.cancel(timer);
+        self.plugins[plugin].tick_period = None;
+        self.plugins[plugin].root = root;
+        let size = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        self.vms[vm].configuring = Some(plugin);
+        let calls = [
+            Call::ContextCreate {
+                context: root,
+                parent: 0,
+            },
+            Call::VmStart {
+                root,
+                size: size(&config.vm.configuration),
+            },
+            Call::Configure {
+                root,
+                size: size(&config.configuration),
+            },
+        ];
+        let accepted = calls.iter().all(|call| {
+            let answer = self.call_guest(vm, root, call);
+            matches!(
+                (call, answer),
+                (Call::ContextCreate { .. }, Ok(_)) | (_, Ok(1..))
+            )
+        });
+        self.vms[vm].configuring = None;
+        self.run_deferred_of_root(vm);
+        accepted
+    }
+
+    fn start_vm(&mut self, vm: usize) -> Result<(), Failed> {
+        let Some(mut guest) = self.vms[vm].vm.take() else {
+            return Err(Failed);
+        };
+        self.vms[vm].on_stack = true;
+        let result = guest.start(&mut Guest::new(self, vm, 0));
+        self.returned(vm, guest, result)
+    }
+
+    /// Calls an export in `context`. The guest's VM lies outside of the engine meanwhile, so that
+    /// a callout can run other guests.
+    pub(crate) fn call_guest(
+        &mut self,
+        vm: usize,
+        context: ContextId,
+        call: &Call,
+    ) -> Result<u32, Failed> {
+        if self.vms[vm].failed {
+            return Err(Failed);
+        }
+        if self.vms[vm].on_stack {
+            self.fail_vm(
+                vm,
+                &format!(
+                    "{}: called while the same VM is in a call of its own",
+                    call.export()
+                ),
+            );
+            return Err(Failed);
+        }
+        let Some(mut guest) = self.vms[vm].vm.take() else {
+            return Err(Failed);
+        };
+        let saved = self.vms[vm].effective.take();
+        self.vms[vm].on_stack = true;
+        let result = guest.call(&mut Guest::new(self, vm, context), call);
+        self.vms[vm].effective = saved;
+        self.returned(vm, guest, result)
+    }
+
+    fn returned<T>(
+        &mut self,
+        vm: usize,
+        guest: Box<dyn Vm>,
+        result: Result<T, crate::abi::Trap>,
+    ) -> Result<T, Failed> {
+        self.vms[vm].on_stack = false;
+        match result {
+            Err(trap) => {
+                self.fail_vm(vm, &trap.0);
+                Err(Failed)
+            }
+            Ok(_) if self.vms[vm].failed => {
+                self.vms[vm].deferred.clear();
+                Err(Failed)
+            }
+            Ok(answer) => {
+                self.vms[vm].vm = Some(guest);
+                Ok(answer)
+            }
+        }
+    }
+
+    fn fail_vm(&mut self, vm: usize, reason: &str) {
+        let slot = &mut self.vms[vm];
+        slot.failed = true;
+        slot.deferred.clear();
+        slot.note(reason);
+        let text = format!("wasm {}: {reason}", slot.config.code_path);
+        self.log("critical", text);
+    }
+
+    /// How long a VM of this must have lived before it is replaced: the shortest of its plugins.
+    fn reload_interval(&self, vm: usize) -> Duration {
+        let intervals = self
+            .plugins
+            .iter()
+            .filter(|slot| slot.vm == vm)
+            .filter_map(|slot| match slot.config.failure_policy {
+                FailurePolicy::Reload { base_interval } => Some(base_interval),
+                FailurePolicy::Closed | FailurePolicy::Open => None,
+            });
+        intervals.min().unwrap_or_default()
+    }
+
+    /// A filter for a new stream; a dead VM is replaced now, if its policy and age allow.
+    pub(crate) fn new_filter(&mut self, plugin: &Arc<Plugin>) -> Option<Filter> {
+        let index = self
+            .plugins
+            .iter()
+            .position(|slot| slot.config == *plugin)?;
+        let vm = self.plugins[index].vm;
+        let slot = &self.vms[vm];
+        let old_enough = self.now.monotonic >= slot.loaded_at + slot.reload_after;
+        let reloads = matches!(plugin.failure_policy, FailurePolicy::Reload { .. });
+        if slot.failed && reloads && old_enough && !slot.on_stack {
+            let code_path = slot.config.code_path.clone();
+            match self.load(vm) {
+                Ok(()) => self.log("info", format!("wasm {code_path}: reloaded")),
+                Err(error) => self.log("error", format!("wasm {code_path}: not reloaded: {error}")),
+            }
+        }
+        Some(Filter {
+            plugin: index,
+            generation: self.vms[vm].generation,
+            context: None,
+            absent: self.vms[vm].failed && plugin.failure_policy == FailurePolicy::Open,
+            failure_reply_sent: false,
+            logging: false,
+            decode: Side::default(),
+            encode: Side::default(),
+        })
+    }
+
+    /// Sets or stops the tick of a plugin's root context.
+    pub(crate) fn set_tick(&mut self, plugin: usize, period: Duration) {
+        let old = self.plugins[plugin].tick_timer.take();
+        self.timers.cancel(old);
+        self.plugins[plugin].tick_period = (!period.is_zero()).then_some(period);
+        self.arm_tick(plugin);
+    }
+
+    fn arm_tick(&mut self, plugin: usize) {
+        let Some(period) = self.plugins[plugin].tick_period else {
+            return;
+        };
+        let generation = self.vms[self.plugins[plugin].vm].generation;
+        let id = self.timers.set(
+            self.now.monotonic + period,
+            Timer::Tick { plugin, generation },
+        );
+        self.plugins[plugin].tick_timer = Some(id);
+    }
+
+    pub(crate) fn tick(&mut self, plugin: usize, generation: u32) {
+        let (vm, root) = (self.plugins[plugin].vm, self.plugins[plugin].root);
+        self.plugins[plugin].tick_timer = None;
+        if self.vms[vm].failed || self.vms[vm].generation != generation {
+            return;
+        }
+        if self.call_guest(vm, root, &Call::Tick { root }).is_ok() {
+            self.run_deferred_of_root(vm);
+            if self.plugins[plugin].tick_timer.is_none() {
+                self.arm_tick(plugin);
+            }
+        }
+    }
+}

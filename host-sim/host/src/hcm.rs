@@ -1,0 +1,329 @@
+//! The connection manager: what happens to a request before its first filter.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::chain::{Chain, ChainKey, Direction, Piece};
+use crate::config::{EscapedSlashes, HttpConnectionManager, UnderscoreHeaders};
+use crate::engine::Engine;
+use crate::flags::Flag;
+use crate::headers;
+use crate::io::{Headers, StreamId};
+use crate::local_reply::Reply;
+use crate::paths;
+use crate::stream::{Origin, Response, Stream, StreamKey};
+use crate::timers::Timer;
+
+/// Envoy's `stream_idle_timeout`.
+const DEFAULT_STREAM_IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// What a client may never set.
+const INTERNAL_HEADERS: [&str; 14] = [
+    "x-envoy-retry-on",
+    "x-envoy-retry-grpc-on",
+    "x-envoy-max-retries",
+    "x-envoy-hedge-on-per-try-timeout",
+    "x-envoy-upstream-alt-stat-name",
+    "x-envoy-upstream-rq-timeout-ms",
+    "x-envoy-upstream-rq-per-try-timeout-ms",
+    "x-envoy-upstream-rq-timeout-alt-response",
+    "x-envoy-retriable-status-codes",
+    "x-envoy-retriable-header-names",
+    "x-envoy-upstream-stream-duration-ms",
+    "x-envoy-expected-rq-timeout-ms",
+    "x-envoy-ip-tags",
+    "x-envoy-original-url",
+];
+
+/// What a client may not set where the gateway is the edge.
+const EDGE_HEADERS: [&str; 6] = [
+    "x-envoy-decorator-operation",
+    "x-envoy-downstream-service-cluster",
+    "x-envoy-downstream-service-node",
+    "x-envoy-original-path",
+    "x-envoy-original-host",
+    "x-envoy-force-trace",
+];
+
+/// Headers of one connection, which do not go on to the next.
+const HOP_HEADERS: [&str; 6] = [
+    "connection",
+    "upgrade",
+    "keep-alive",
+    "proxy-connection",
+    "transfer-encoding",
+    "x-envoy-internal",
+];
+
+/// A request that gets no further than the connection manager.
+struct Refused {
+    status: u16,
+    body: &'static str,
+    details: &'static str,
+}
+
+impl Engine {
+    pub(crate) fn request_headers_came(
+        &mut self,
+        id: StreamId,
+        listener: usize,
+        peer: SocketAddr,
+        mut request: Headers,
+        end: bool,
+    ) {
+        let process = Arc::clone(&self.process);
+        let Some(http) = process
+            .config()
+            .listeners
+            .get(listener)
+            .map(|listener| &listener.http)
+        else {
+            return;
+        };
+        let refused = check(http, &mut request).err();
+        let request_id = refused
+            .is_none()
+            .then(|| self.prepare(http, peer, &mut request));
+        let key = StreamKey::Client(id);
+        self.open_stream(key, listener, peer, request, end);
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.info.request_id = request_id;
+        }
+        if let Some(Refused {
+            status,
+            body,
+            details,
+        }) = refused
+        {
+            return self.local_reply(key, Reply::of_envoy(status, body, details));
+        }
+        self.route(key);
+        self.pass_headers(ChainKey::Stream(key), Direction::Decode, 0, end);
+    }
+
+    pub(crate) fn request_rejected(
+        &mut self,
+        id: StreamId,
+        listener: usize,
+        peer: SocketAddr,
+        status: u16,
+        details: &str,
+    ) {
+        let key = StreamKey::Client(id);
+        if self.process.config().listeners.get(listener).is_none() {
+            return;
+        }
+        self.open_stream(key, listener, peer, Vec::new(), false);
+        let mut reply = Reply::of_envoy(status, reason_phrase(status), details);
+        reply.flag = Some(Flag::DownstreamProtocolError);
+        self.local_reply(key, reply);
+    }
+
+    pub(crate) fn request_data_came(&mut self, id: StreamId, data: Vec<u8>, end: bool) {
+        let key = StreamKey::Client(id);
+        let now = self.now.monotonic;
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        stream.info.bytes_received += data.len() as u64;
+        stream.request_complete |= end;
+        stream.chain.decode.end_seen |= end;
+        if end {
+            stream.info.request_end = Some(now);
+        }
+        self.touch(key);
+        self.pass_data(
+            ChainKey::Stream(key),
+            Direction::Decode,
+            0,
+            Piece::Fresh(data),
+            end,
+        );
+    }
+
+    fn open_stream(
+        &mut self,
+        key: StreamKey,
+        listener: usize,
+        peer: SocketAddr,
+        request: Headers,
+        end: bool,
+    ) {
+        let process = Arc::clone(&self.process);
+        let Some(listener_config) = process.config().listeners.get(listener) else {
+            return;
+        };
+        self.numbers.connection += 1;
+        let origin = Origin {
+            listener,
+            peer,
+            connection_id: self.numbers.connection,
+        };
+        let limit = listener_config.buffer_limit_bytes;
+        let plugins = &listener_config.http.filters;
+        let filters = plugins
+            .iter()
+            .filter_map(|plugin| self.new_filter(plugin))
+            .collect();
+        let mut stream = Stream::new(
+            Some(origin),
+            request,
+            Chain::new(filters, limit, limit),
+            self.now,
+        );
+        stream.request_complete = end;
+        stream.chain.decode.end_seen = end;
+        if end {
+            stream.info.request_end = Some(self.now.monotonic);
+        }
+        let idle = listener_config
+            .http
+            .stream_idle_timeout
+            .unwrap_or(DEFAULT_STREAM_IDLE_TIMEOUT);
+        stream.idle_timeout = (!idle.is_zero()).then_some(idle);
+        self.streams.insert(key, stream);
+        self.touch(key);
+    }
+
+    /// Takes away what the client may not set and adds what Envoy adds. Gives the request id.
+    fn prepare(
+        &mut self,
+        http: &HttpConnectionManager,
+        peer: SocketAddr,
+        request: &mut Headers,
+    ) -> String {
+        for name in HOP_HEADERS.iter().chain(&INTERNAL_HEADERS) {
+            headers::remove(request, name.as_bytes());
+        }
+        if headers::get(request, b"te").is_some_and(|te| te != b"trailers") {
+            headers::remove(request, b"te");
+        }
+        let address = peer.ip().to_string();
+        if http.use_remote_address {
+            for name in EDGE_HEADERS {
+                headers::remove(request, name.as_bytes());
+            }
+            let forwarded = match headers::text(request, "x-forwarded-for") {
+                Some(earlier) => format!("{earlier},{address}"),
+                None => address.clone(),
+            };
+            headers::set(request, b"x-forwarded-for", forwarded.as_bytes());
+            headers::set(request, b"x-forwarded-proto", b"http");
+            headers::set(request, b"x-envoy-external-address", address.as_bytes());
+        } else if headers::get(request, b"x-forwarded-proto").is_none() {
+            headers::set(request, b"x-forwarded-proto", b"http");
+        }
+        if headers::get(request, b":scheme").is_none() {
+            headers::set(request, b":scheme", b"http");
+        }
+        let kept = headers::text(request, "x-request-id")
+            .filter(|_| !http.use_remote_address)
+            .map(str::to_owned);
+        let request_id = kept.unwrap_or_else(|| self.random.uuid());
+        headers::remove(request, b"x-request-id");
+        headers::set(request, b"x-request-id", request_id.as_bytes());
+        request_id
+    }
+
+    /// Something moved between client and gateway: the idle time begins anew.
+    pub(crate) fn touch(&mut self, key: StreamKey) {
+        let now = self.now.monotonic;
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        self.timers.cancel(stream.idle_timer.take());
+        if let Some(limit) = stream.idle_timeout {
+            stream.idle_timer = Some(self.timers.set(now + limit, Timer::StreamIdle(key)));
+        }
+    }
+
+    pub(crate) fn stream_idle(&mut self, key: StreamKey) {
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        stream.idle_timer = None;
+        stream.info.flag(Flag::StreamIdleTimeout);
+        if stream.response == Response::Sent {
+            return self.break_off(key, "stream_idle_timeout");
+        }
+        let status = if stream.request_complete { 504 } else { 408 };
+        self.local_reply(
+            key,
+            Reply::of_envoy(status, "stream timeout", "stream_idle_timeout"),
+        );
+    }
+}
+
+/// What Envoy demands of a request before any filter sees it; the path is put in order.
+fn check(http: &HttpConnectionManager, request: &mut Headers) -> Result<(), Refused> {
+    let underscored = |name: &[u8]| name.contains(&b'_');
+    match http.headers_with_underscores_action {
+        UnderscoreHeaders::Allow => {}
+        UnderscoreHeaders::Drop => request.retain(|(name, _)| !underscored(name)),
+        UnderscoreHeaders::Reject => {
+            if request.iter().any(|(name, _)| underscored(name)) {
+                return Err(Refused {
+                    status: 400,
+                    body: "Bad Request",
+                    details: "http1.unexpected_underscore",
+                });
+            }
+        }
+    }
+    if headers::get(request, b":authority").is_none_or(<[u8]>::is_empty) {
+        return Err(Refused {
+            status: 400,
+            body: "",
+            details: "missing_host_header",
+        });
+    }
+    let Some(path) = headers::text(request, ":path").filter(|path| path.starts_with('/')) else {
+        return Err(Refused {
+            status: 404,
+            body: "",
+            details: "absolute_path_rejected",
+        });
+    };
+    let refused = Refused {
+        status: 400,
+        body: "",
+        details: "path_normalization_failed",
+    };
+    if path.contains('#') {
+        return Err(refused);
+    }
+    let (path, query) = path
+        .split_once('?')
+        .map_or((path, None), |(path, query)| (path, Some(query)));
+    if http.path_with_escaped_slashes_action == EscapedSlashes::Reject
+        && paths::has_escaped_slashes(path)
+    {
+        return Err(refused);
+    }
+    let mut path = path.to_owned();
+    if http.normalize_path {
+        path = paths::normalize(&path);
+    }
+    if http.merge_slashes {
+        path = paths::merge_slashes(&path);
+    }
+    if let Some(query) = query {
+        path = format!("{path}?{query}");
+    }
+    headers::set(request, b":path", path.as_bytes());
+    Ok(())
+}
+
+/// Envoy's text for a status that a codec answers with.
+fn reason_phrase(status: u16) -> &'static str {
+    match status {
+        400 => "Bad Request",
+        408 => "Request Timeout",
+        413 => "Payload Too Large",
+        426 => "Upgrade Required",
+        431 => "Request Header Fields Too Large",
+        501 => "Not Implemented",
+        _ => "",
+    }
+}

@@ -1,0 +1,487 @@
+//! The host's side of the ABI: what one guest may ask while it is in a call.
+
+use std::time::Duration;
+
+use crate::abi::{
+    Answer, BufferKind, ContextId, HostCalls, HttpCall, LocalResponse, MapKind, MetricKind,
+    Refusal, Status, StreamKind,
+};
+use crate::chain::{BodyAt, ChainKey, Direction, Filter};
+use crate::engine::Engine;
+use crate::filter::Deferred;
+use crate::guests::Owner;
+use crate::headers;
+use crate::io::Headers;
+
+/// Foreign functions that Envoy has and this host does not model.
+const FOREIGN_NOT_MODELLED: [&str; 9] = [
+    "verify_signature",
+    "sign",
+    "compress",
+    "uncompress",
+    "set_envoy_filter_state",
+    "declare_property",
+    "expr_create",
+    "expr_evaluate",
+    "expr_delete",
+];
+
+/// Low bits of a metric's id name its kind.
+const METRIC_KIND_BITS: u32 = 2;
+
+/// One guest in a call.
+pub(crate) struct Guest<'a> {
+    pub(crate) engine: &'a mut Engine,
+    pub(crate) vm: usize,
+    /// Context of the call; 0 while the VM starts.
+    current: ContextId,
+}
+
+impl<'a> Guest<'a> {
+    pub(crate) fn new(engine: &'a mut Engine, vm: usize, current: ContextId) -> Self {
+        Guest {
+            engine,
+            vm,
+            current,
+        }
+    }
+
+    fn context(&self) -> ContextId {
+        self.engine.vms[self.vm].effective.unwrap_or(self.current)
+    }
+
+    fn owner(&self) -> Option<Owner> {
+        self.engine.vms[self.vm]
+            .contexts
+            .get(&self.context())
+            .copied()
+    }
+
+    /// Index of the plugin of the context.
+    pub(crate) fn plugin(&mut self) -> Option<usize> {
+        match self.owner()? {
+            Owner::Root(plugin) => Some(plugin),
+            Owner::Filter { chain, filter } => self
+                .engine
+                .filter(chain, filter)
+                .map(|filter| filter.plugin),
+        }
+    }
+
+    /// The chain of the context's stream and the filter in it.
+    pub(crate) fn place(&self) -> Option<(ChainKey, usize)> {
+        match self.owner()? {
+            Owner::Root(_) => None,
+            Owner::Filter { chain, filter } => Some((chain, filter)),
+        }
+    }
+
+    pub(crate) fn filter(&mut self) -> Option<&mut Filter> {
+        let (chain, index) = self.place()?;
+        self.engine.filter(chain, index)
+    }
+
+    /// Whether `on_log` is running, where all heads can be read and none changed.
+    pub(crate) fn logging(&mut self) -> bool {
+        self.filter().is_some_and(|filter| filter.logging)
+    }
+
+    /// A map that can be read now.
+    pub(crate) fn readable(&mut self, map: MapKind) -> Option<&Headers> {
+        if matches!(
+            map,
+            MapKind::HttpCallResponseHeaders | MapKind::HttpCallResponseTrailers
+        ) {
+            let answer = self.engine.vms[self.vm].callout_answer.as_ref()?;
+            let headers = map == MapKind::HttpCallResponseHeaders;
+            return if headers {
+                answer.headers.as_ref()
+            } else {
+                answer.trailers.as_ref()
+            };
+        }
+        let logging = self.logging();
+        self.map(map, logging).map(|headers| &*headers)
+    }
+
+    /// A map that can be changed now.
+    fn writable(&mut self, map: MapKind) -> Answer<&mut Headers> {
+        self.map(map, false)
+            .ok_or(Refusal::Tell(Status::BadArgument))
+    }
+
+    /// The maps of a stream: at hand until the callback has said Continue, or all of them in `on_log`.
+    fn map(&mut self, map: MapKind, logging: bool) -> Option<&mut Headers> {
+        let (key, index) = self.place()?;
+        let filter = self.engine.filter(key, index)?;
+        let at_hand = match map {
+            MapKind::RequestHeaders => filter.decode.headers_at_hand,
+            MapKind::RequestTrailers => filter.decode.trailers_at_hand,
+            MapKind::ResponseHeaders => filter.encode.headers_at_hand,
+            MapKind::ResponseTrailers => filter.encode.trailers_at_hand,
+            _ => false,
+        };
+        match map {
+            _ if !at_hand && !logging => None,
+            MapKind::RequestHeaders => self.engine.request_headers(key),
+            MapKind::RequestTrailers if at_hand => self.engine.chain(key)?.decode.trailers.as_mut(),
+            MapKind::ResponseHeaders => self.engine.chain(key)?.response_headers.as_mut(),
+            MapKind::ResponseTrailers => self.engine.chain(key)?.encode.trailers.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// With this ABI any change of request headers makes Envoy look at the route again.
+    fn changed(&mut self, map: MapKind) {
+        if let (MapKind::RequestHeaders, Some((key, _))) = (map, self.place()) {
+            self.engine.clear_route_cache(key);
+        }
+    }
+
+    /// The bytes a buffer means now; `None` outside of the callbacks that have one.
+    fn buffer(&mut self, kind: BufferKind) -> Option<&mut Vec<u8>> {
+        let direction = match kind {
+            BufferKind::RequestBody => Direction::Decode,
+            BufferKind::ResponseBody => Direction::Encode,
+            _ => return None,
+        };
+        let (key, index) = self.place()?;
+        let chain = self.engine.chain(key)?;
+        match chain.filters.get_mut(index)?.side(direction).body {
+            BodyAt::Nowhere => None,
+            BodyAt::Piece => Some(&mut chain.lane(direction).piece),
+            BodyAt::Buffer => chain.lane(direction).buffer.as_mut(),
+        }
+    }
+
+    /// Bytes that can be read now, or NotFound where Envoy has no buffer at all.
+    fn bytes(&mut self, kind: BufferKind) -> Answer<&[u8]> {
+        match kind {
+            BufferKind::RequestBody | BufferKind::ResponseBody => {
+                Ok(self.buffer(kind).map_or(&[], |buffer| buffer.as_slice()))
+            }
+            BufferKind::HttpCallResponseBody => {
+                let answer = self.engine.vms[self.vm].callout_answer.as_ref();
+                answer
+                    .map(|answer| answer.body.as_slice())
+                    .ok_or(Status::NotFound.into())
+            }
+            BufferKind::VmConfiguration => Ok(&self.engine.vms[self.vm].config.configuration),
+            BufferKind::PluginConfiguration => {
+                let plugin = self.engine.vms[self.vm]
+                    .configuring
+                    .ok_or(Status::NotFound)?;
+                Ok(&self.engine.plugins[plugin].config.configuration)
+            }
+            _ => Err(Status::NotFound.into()),
+        }
+    }
+
+    fn metric(&self, id: u32) -> Result<(MetricKind, String), Status> {
+        self.engine.vms[self.vm]
+            .metrics
+            .get(&id)
+            .cloned()
+            .ok_or(Status::NotFound)
+    }
+
+    fn defer(&mut self, action: Deferred) {
+        let context = self.context();
+        self.engine.vms[self.vm]
+            .deferred
+            .push_back((context, action));
+    }
+}
+
+impl HostCalls for Guest<'_> {
+    fn log(&mut self, level: u32, text: &[u8]) -> Answer<()> {
+        let level = match level {
+            0 => "trace",
+            1 => "debug",
+            2 => "info",
+            3 => "warning",
+            4 => "error",
+            5 => "critical",
+            _ => return Err(Status::BadArgument.into()),
+        };
+        let text = String::from_utf8_lossy(text).into_owned();
+        self.engine.vms[self.vm].note(&text);
+        let name = self
+            .plugin()
+            .map(|plugin| self.engine.plugins[plugin].config.name.clone());
+        self.engine.log(
+            level,
+            format!("wasm log {}: {text}", name.unwrap_or_default()),
+        );
+        Ok(())
+    }
+
+    fn get_log_level(&mut self) -> u32 {
+        // Envoy's default level is info.
+        2
+    }
+
+    fn get_status(&mut self) -> (u32, Vec<u8>) {
+        self.engine.vms[self.vm].status.clone()
+    }
+
+    fn get_property(&mut self, path: &[u8]) -> Answer<Vec<u8>> {
+        self.property(path)
+    }
+
+    fn set_property(&mut self, path: &[u8], value: &[u8]) -> Answer<()> {
+        let (key, _) = self.place().ok_or(Status::NotFound)?;
+        let stream = self
+            .engine
+            .stream_of(key)
+            .and_then(|key| self.engine.streams.get_mut(&key));
+        let stream = stream.ok_or(Status::NotFound)?;
+        stream
+            .info
+            .filter_state
+            .insert([b"wasm.", path].concat(), value.to_vec());
+        Ok(())
+    }
+
+    fn get_header_map_pairs(&mut self, map: MapKind) -> Answer<Headers> {
+        Ok(self.readable(map).cloned().unwrap_or_default())
+    }
+
+    fn set_header_map_pairs(&mut self, map: MapKind, pairs: Headers) -> Answer<()> {
+        let headers = self.writable(map)?;
+        headers.clear();
+        for (name, value) in pairs {
+            headers::add(headers, &name, &value);
+        }
+        self.changed(map);
+        Ok(())
+    }
+
+    fn get_header_map_value(&mut self, map: MapKind, name: &[u8]) -> Answer<Vec<u8>> {
+        let absent = if self.logging() {
+            Status::NotFound
+        } else {
+            Status::BadArgument
+        };
+        let headers = self.readable(map).ok_or(absent)?;
+        let value = headers::get(headers, &name.to_ascii_lowercase()).ok_or(Status::NotFound)?;
+        Ok(value.to_vec())
+    }
+
+    fn add_header_map_value(&mut self, map: MapKind, name: &[u8], value: &[u8]) -> Answer<()> {
+        headers::add(self.writable(map)?, name, value);
+        self.changed(map);
+        Ok(())
+    }
+
+    fn replace_header_map_value(&mut self, map: MapKind, name: &[u8], value: &[u8]) -> Answer<()> {
+        headers::set(self.writable(map)?, name, value);
+        self.changed(map);
+        Ok(())
+    }
+
+    fn remove_header_map_value(&mut self, map: MapKind, name: &[u8]) -> Answer<()> {
+        headers::remove(self.writable(map)?, name);
+        self.changed(map);
+        Ok(())
+    }
+
+    fn get_header_map_size(&mut self, map: MapKind) -> Answer<u32> {
+        let headers = self.readable(map).ok_or(Status::BadArgument)?;
+        Ok(u32::try_from(headers::byte_size(headers)).unwrap_or(u32::MAX))
+    }
+
+    fn get_buffer_bytes(&mut self, buffer: BufferKind, start: u32, length: u32) -> Answer<Vec<u8>> {
+        let end = start.checked_add(length).ok_or(Status::BadArgument)?;
+        let bytes = self.bytes(buffer)?;
+        let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        Ok(bytes.get(start..end).unwrap_or_default().to_vec())
+    }
+
+    fn get_buffer_status(&mut self, buffer: BufferKind) -> Answer<(u32, u32)> {
+        let length = self.bytes(buffer)?.len();
+        Ok((u32::try_from(length).unwrap_or(u32::MAX), 0))
+    }
+
+    fn set_buffer_bytes(
+        &mut self,
+        buffer: BufferKind,
+        start: u32,
+        length: u32,
+        data: &[u8],
+    ) -> Answer<()> {
+        let bytes = self.buffer(buffer).ok_or(Status::BadArgument)?;
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let length = usize::try_from(length)
+            .unwrap_or(usize::MAX)
+            .min(bytes.len());
+        if start == 0 {
+            bytes.splice(..length, data.iter().copied());
+        } else if start >= bytes.len() {
+            bytes.extend_from_slice(data);
+        } else {
+            return Err(Status::BadArgument.into());
+        }
+        Ok(())
+    }
+
+    fn get_shared_data(&mut self, key: &[u8]) -> Answer<(Vec<u8>, u32)> {
+        let vm_id = &self.engine.vms[self.vm].config.vm_id;
+        Ok(self.engine.process.shared_data().get(vm_id, key)?)
+    }
+
+    fn set_shared_data(&mut self, key: &[u8], value: &[u8], cas: u32) -> Answer<()> {
+        let vm_id = &self.engine.vms[self.vm].config.vm_id;
+        Ok(self
+            .engine
+            .process
+            .shared_data()
+            .set(vm_id, key, value, cas)?)
+    }
+
+    fn define_metric(&mut self, kind: MetricKind, name: &[u8]) -> Answer<u32> {
+        let name = String::from_utf8_lossy(name).into_owned();
+        self.engine.process.metrics().define(kind, &name);
+        let slot = &mut self.engine.vms[self.vm];
+        slot.metrics_defined += 1;
+        let id = (slot.metrics_defined << METRIC_KIND_BITS) | kind as u32;
+        slot.metrics.insert(id, (kind, name));
+        Ok(id)
+    }
+
+    fn increment_metric(&mut self, id: u32, offset: i64) -> Answer<()> {
+        let (kind, name) = self.metric(id)?;
+        Ok(self
+            .engine
+            .process
+            .metrics()
+            .increment(kind, &name, offset)?)
+    }
+
+    fn record_metric(&mut self, id: u32, value: u64) -> Answer<()> {
+        let (kind, name) = self.metric(id)?;
+        Ok(self.engine.process.metrics().record(kind, &name, value)?)
+    }
+
+    fn get_metric(&mut self, id: u32) -> Answer<u64> {
+        let (kind, name) = self.metric(id)?;
+        Ok(self.engine.process.metrics().get(kind, &name)?)
+    }
+
+    fn http_call(&mut self, call: HttpCall) -> Answer<u32> {
+        let plugin = self.plugin().ok_or(Status::BadArgument)?;
+        self.engine.begin_callout(self.vm, plugin, call)
+    }
+
+    fn send_local_response(&mut self, response: LocalResponse) -> Answer<()> {
+        if self.place().is_some() {
+            self.defer(Deferred::Reply(response));
+        }
+        Ok(())
+    }
+
+    fn continue_stream(&mut self, stream: StreamKind) -> Answer<()> {
+        let direction = match stream {
+            StreamKind::Request => Direction::Decode,
+            StreamKind::Response => Direction::Encode,
+            StreamKind::Downstream => return Ok(()),
+            StreamKind::Upstream => return Err(Status::Unimplemented.into()),
+        };
+        if let Some(filter) = self.filter() {
+            // From here on the guest has nothing of the request at hand, whichever way it resumes.
+            filter.decode.headers_at_hand = false;
+            filter.decode.trailers_at_hand = false;
+            filter.decode.body = BodyAt::Nowhere;
+            self.defer(Deferred::Continue(direction));
+        }
+        Ok(())
+    }
+
+    fn close_stream(&mut self, stream: StreamKind) -> Answer<()> {
+        if matches!(stream, StreamKind::Request | StreamKind::Response) && self.place().is_some() {
+            self.defer(Deferred::Close);
+        }
+        Ok(())
+    }
+
+    fn set_tick_period_milliseconds(&mut self, period_ms: u32) -> Answer<()> {
+        let plugin = self.plugin().ok_or(Status::BadArgument)?;
+        self.engine
+            .set_tick(plugin, Duration::from_millis(period_ms.into()));
+        Ok(())
+    }
+
+    fn get_current_time_nanoseconds(&mut self) -> u64 {
+        u64::try_from(self.engine.now.wall.as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn set_effective_context(&mut self, context: ContextId) -> Answer<()> {
+        let slot = &mut self.engine.vms[self.vm];
+        if context != 0 && !slot.contexts.contains_key(&context) {
+            return Err(Status::BadArgument.into());
+        }
+        slot.effective = (context != 0).then_some(context);
+        Ok(())
+    }
+
+    fn done(&mut self) -> Answer<()> {
+        Err(Status::NotFound.into())
+    }
+
+    fn call_foreign_function(&mut self, name: &[u8], argument: &[u8]) -> Answer<Vec<u8>> {
+        if name == b"clear_route_cache" && argument.is_empty() {
+            if let Some((key, _)) = self.place() {
+                self.engine.clear_route_cache(key);
+            }
+            return Ok(Vec::new());
+        }
+        match FOREIGN_NOT_MODELLED
+            .iter()
+            .find(|known| known.as_bytes() == name)
+        {
+            Some(known) => Err(self.not_modelled(known)),
+            None => Err(Status::NotFound.into()),
+        }
+    }
+
+    fn not_modelled(&mut self, import: &'static str) -> Refusal {
+        self.engine
+            .log_once("error", format!("{import}: not modelled by host-sim"));
+        Status::Unimplemented.into()
+    }
+
+    fn write(&mut self, fd: u32, text: &[u8]) {
+        let text = String::from_utf8_lossy(text);
+        let text = text.strip_suffix('\n').unwrap_or(&text).to_owned();
+        self.engine.vms[self.vm].note(&text);
+        let code_path = self.engine.vms[self.vm].config.code_path.clone();
+        self.engine.log(
+            if fd == 1 { "info" } else { "error" },
+            format!("wasm {code_path}: {text}"),
+        );
+    }
+
+    fn monotonic(&mut self) -> Duration {
+        self.engine.now.monotonic
+    }
+
+    fn random(&mut self, out: &mut [u8]) {
+        self.engine.random.fill(out);
+    }
+
+    fn environment(&mut self) -> Vec<String> {
+        let config = &self.engine.vms[self.vm].config;
+        let host = self.engine.process.environment();
+        let host = config
+            .host_env_keys
+            .iter()
+            .filter_map(|key| host.get_key_value(key));
+        config
+            .env
+            .iter()
+            .chain(host)
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect()
+    }
+}

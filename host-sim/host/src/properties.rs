@@ -1,0 +1,282 @@
+//! Attributes that guests can read, and the properties they set for one another.
+
+use crate::abi::{Answer, MapKind, Refusal, Status};
+use crate::headers;
+use crate::host_calls::Guest;
+use crate::io::Headers;
+use crate::stream::StreamKey;
+
+/// A property's value before it is written in bytes.
+enum Value {
+    Bytes(Vec<u8>),
+    Number(i64),
+    Bool(bool),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Bytes(text.as_bytes().to_vec())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::Bytes(text.into_bytes())
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Value::Number(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl Value {
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Value::Bytes(bytes) => bytes,
+            Value::Number(number) => number.to_le_bytes().to_vec(),
+            Value::Bool(value) => vec![u8::from(value)],
+        }
+    }
+}
+
+/// Top-level names of attributes: a guest's own property of such a name cannot be read back.
+const ATTRIBUTES: [&str; 11] = [
+    "request",
+    "response",
+    "source",
+    "destination",
+    "connection",
+    "upstream",
+    "xds",
+    "metadata",
+    "filter_state",
+    "upstream_filter_state",
+    "node",
+];
+
+impl Guest<'_> {
+    /// Reads an attribute or a property; segments of the path are parted by NUL.
+    pub(crate) fn property(&mut self, path: &[u8]) -> Answer<Vec<u8>> {
+        let absent = || Refusal::Tell(Status::NotFound);
+        let text = String::from_utf8(path.to_vec()).map_err(|_| absent())?;
+        let segments: Vec<&str> = text.split('\0').collect();
+        let (first, rest) = segments.split_first().ok_or_else(absent)?;
+        let value = match *first {
+            "plugin_name" | "plugin_root_id" | "plugin_vm_id" => self.plugin_attribute(first),
+            "connection_id" => self.connection(&["id"]),
+            name if ATTRIBUTES.contains(&name) => self.attribute(name, rest)?,
+            name => self.filter_state(&format!("wasm.{name}")).map(Value::Bytes),
+        };
+        value.map(Value::into_bytes).ok_or_else(absent)
+    }
+
+    fn attribute(&mut self, name: &str, rest: &[&str]) -> Answer<Option<Value>> {
+        Ok(match name {
+            "request" => self.request(rest),
+            "response" => self.response(rest),
+            "source" | "destination" => self.address(name, rest)?,
+            "connection" => self.connection(rest),
+            "upstream" => self.upstream(rest),
+            "xds" => self.xds(rest),
+            "filter_state" => rest
+                .first()
+                .and_then(|key| self.filter_state(key))
+                .map(Value::Bytes),
+            _ => {
+                self.engine.log_once(
+                    "warning",
+                    format!("attribute {name}: not modelled by host-sim"),
+                );
+                None
+            }
+        })
+    }
+
+    fn stream_key(&self) -> Option<StreamKey> {
+        self.place().and_then(|(key, _)| self.engine.stream_of(key))
+    }
+
+    fn stream(&self) -> Option<&crate::stream::Stream> {
+        self.engine.streams.get(&self.stream_key()?)
+    }
+
+    fn filter_state(&self, key: &str) -> Option<Vec<u8>> {
+        self.stream()?
+            .info
+            .filter_state
+            .get(key.as_bytes())
+            .cloned()
+    }
+
+    fn plugin_attribute(&mut self, name: &str) -> Option<Value> {
+        let plugin = self.plugin()?;
+        let config = &self.engine.plugins[plugin].config;
+        let text = match name {
+            "plugin_name" => &config.name,
+            "plugin_root_id" => &config.root_id,
+            _ => &config.vm.vm_id,
+        };
+        Some(text.as_str().into())
+    }
+
+    fn request(&mut self, rest: &[&str]) -> Option<Value> {
+        let field = *rest.first()?;
+        if field == "headers" {
+            return header_of(self.readable(MapKind::RequestHeaders), rest);
+        }
+        let now = self.engine.now;
+        let stream = self.stream()?;
+        let head = &stream.request_headers;
+        let line = |name: &str| headers::text(head, name).map(Value::from);
+        let path = headers::text(head, ":path");
+        match field {
+            "path" => line(":path"),
+            "url_path" => path
+                .and_then(|path| path.split('?').next())
+                .map(Value::from),
+            "query" => path
+                .and_then(|path| path.split_once('?'))
+                .map(|(_, query)| query.into()),
+            "host" => line(":authority"),
+            "scheme" => line(":scheme"),
+            "method" => line(":method"),
+            "id" => line("x-request-id"),
+            "referer" => line("referer"),
+            "useragent" => line("user-agent"),
+            "protocol" => stream.origin.map(|_| "HTTP/1.1".into()),
+            "size" => Some(stream.info.bytes_received.into()),
+            "time" => i64::try_from(stream.info.started.wall.as_nanos())
+                .ok()
+                .map(Value::Number),
+            "duration" => {
+                let took = stream.info.response_end.unwrap_or(now.monotonic);
+                let took = took.saturating_sub(stream.info.started.monotonic);
+                stream
+                    .info
+                    .response_end
+                    .and_then(|_| i64::try_from(took.as_nanos()).ok())
+                    .map(Value::Number)
+            }
+            "total_size" => {
+                Some((stream.info.bytes_received + headers::byte_size(head) as u64).into())
+            }
+            _ => None,
+        }
+    }
+
+    fn response(&mut self, rest: &[&str]) -> Option<Value> {
+        let field = *rest.first()?;
+        if field == "headers" {
+            return header_of(self.readable(MapKind::ResponseHeaders), rest);
+        }
+        let info = &self.stream()?.info;
+        match field {
+            "code" => info.response_code.map(|code| u64::from(code).into()),
+            "code_details" => info.details.clone().map(Value::from),
+            "flags" => Some(info.flag_bits().into()),
+            "size" => Some(info.bytes_sent.into()),
+            _ => None,
+        }
+    }
+
+    /// In a callout's stream there is no client, and Envoy does not check.
+    fn address(&mut self, name: &str, rest: &[&str]) -> Answer<Option<Value>> {
+        let Some(stream) = self.stream() else {
+            return Ok(None);
+        };
+        let Some(origin) = stream.origin else {
+            return Err(Refusal::Stop(format!(
+                "{name} read in a callout stream: Envoy itself crashes here"
+            )));
+        };
+        let address = if name == "source" {
+            Some(origin.peer)
+        } else {
+            self.engine
+                .process
+                .config()
+                .listeners
+                .get(origin.listener)
+                .map(|listener| listener.address)
+        };
+        Ok(address.and_then(|address| match rest.first() {
+            Some(&"address") => Some(address.to_string().into()),
+            Some(&"port") => Some(u64::from(address.port()).into()),
+            _ => None,
+        }))
+    }
+
+    fn connection(&self, rest: &[&str]) -> Option<Value> {
+        let origin = self.stream()?.origin?;
+        match rest.first() {
+            Some(&"id") => Some(origin.connection_id.into()),
+            Some(&"mtls") => Some(Value::Bool(false)),
+            _ => None,
+        }
+    }
+
+    fn upstream(&self, rest: &[&str]) -> Option<Value> {
+        let info = &self.stream()?.info;
+        match rest.first() {
+            Some(&"address") => info
+                .upstream_address
+                .map(|address| address.to_string().into()),
+            Some(&"port") => info
+                .upstream_address
+                .map(|address| u64::from(address.port()).into()),
+            Some(&"request_attempt_count") => {
+                (info.attempts > 0).then(|| u64::from(info.attempts).into())
+            }
+            Some(&"transport_failure_reason") => info.transport_failure.clone().map(Value::from),
+            _ => None,
+        }
+    }
+
+    fn xds(&mut self, rest: &[&str]) -> Option<Value> {
+        let field = *rest.first()?;
+        let key = self.stream_key()?;
+        match field {
+            "cluster_name" => self
+                .stream()?
+                .info
+                .upstream_cluster
+                .clone()
+                .map(Value::from),
+            "route_name" => self.engine.route_names(key)?.0.map(Value::from),
+            "virtual_host_name" => Some(self.engine.route_names(key)?.1.into()),
+            "listener_direction" => self.stream()?.origin.map(|_| Value::Number(0)),
+            "listener_metadata" => {
+                let [_, "filter_metadata", namespace, name] = rest else {
+                    return None;
+                };
+                let origin = self.stream()?.origin?;
+                let listener = self
+                    .engine
+                    .process
+                    .config()
+                    .listeners
+                    .get(origin.listener)?;
+                listener
+                    .metadata
+                    .get(*namespace)?
+                    .get(*name)
+                    .map(|value| value.as_str().into())
+            }
+            _ => {
+                self.engine.log_once(
+                    "warning",
+                    format!("attribute xds.{field}: not modelled by host-sim"),
+                );
+                None
+            }
+        }
+    }
+}
+
+/// `request.headers` followed by a name.
+fn header_of(headers: Option<&Headers>, rest: &[&str]) -> Option<Value> {
+    let name = rest.get(1)?.to_ascii_lowercase();
+    headers::get(headers?, name.as_bytes()).map(|value| Value::Bytes(value.to_vec()))
+}

@@ -1,0 +1,216 @@
+//! The ends of the chains, and the end of a request.
+
+use std::sync::Arc;
+
+use crate::calendar;
+use crate::chain::{ChainKey, Direction, Piece};
+use crate::engine::Engine;
+use crate::flags::Flag;
+use crate::headers;
+use crate::io::{Command, StreamId};
+use crate::local_reply::Reply;
+use crate::stream::{Response, StreamKey};
+
+/// Headers of one connection, which do not go on to the next.
+const HOP_HEADERS: [&[u8]; 4] = [
+    b"connection",
+    b"keep-alive",
+    b"proxy-connection",
+    b"transfer-encoding",
+];
+
+impl Engine {
+    pub(crate) fn headers_passed(&mut self, key: ChainKey, direction: Direction, end: bool) {
+        match (key, direction) {
+            (ChainKey::Stream(stream), Direction::Decode) => self.route_request(stream, end),
+            (ChainKey::Stream(stream), Direction::Encode) => self.send_headers(stream, end),
+            (ChainKey::Attempt(id), Direction::Decode) => self.attempt_head_ready(id, end),
+            (ChainKey::Attempt(id), Direction::Encode) => self.upstream_headers(id, end),
+        }
+    }
+
+    pub(crate) fn data_passed(
+        &mut self,
+        key: ChainKey,
+        direction: Direction,
+        piece: Piece,
+        end: bool,
+    ) {
+        match (key, direction) {
+            (ChainKey::Stream(stream), Direction::Decode) => self.route_data(stream, piece, end),
+            (ChainKey::Attempt(id), Direction::Decode) => self.attempt_data_ready(id, piece, end),
+            (ChainKey::Attempt(id), Direction::Encode) => self.upstream_data(id, piece, end),
+            (ChainKey::Stream(stream), Direction::Encode) => {
+                let data = match piece {
+                    Piece::Fresh(bytes) => bytes,
+                    Piece::Buffered => self
+                        .chain(key)
+                        .and_then(|chain| chain.encode.buffer.take())
+                        .unwrap_or_default(),
+                };
+                self.send_data(stream, data, end);
+            }
+        }
+    }
+
+    pub(crate) fn trailers_passed(&mut self, key: ChainKey, direction: Direction) {
+        match (key, direction) {
+            (ChainKey::Stream(stream), Direction::Decode) => self.route_trailers(stream),
+            (ChainKey::Attempt(id), Direction::Decode) => {
+                self.attempt_data_ready(id, Piece::Fresh(Vec::new()), true);
+            }
+            (ChainKey::Attempt(id), Direction::Encode) => self.upstream_trailers(id),
+            (ChainKey::Stream(stream), Direction::Encode) => self.send_trailers(stream),
+        }
+    }
+
+    /// The response's head leaves for the client, with what the connection manager adds to it.
+    pub(crate) fn send_headers(&mut self, key: StreamKey, end: bool) {
+        let now = self.now;
+        let process = Arc::clone(&self.process);
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        let Some(head) = stream.chain.response_headers.as_mut() else {
+            return;
+        };
+        stream.response = Response::Sent;
+        stream.info.response_code = Some(headers::status(head));
+        stream.info.response_begin = Some(now.monotonic);
+        let (StreamKey::Client(id), Some(origin)) = (key, stream.origin) else {
+            return self.callout_headers(key, end);
+        };
+        for name in HOP_HEADERS {
+            headers::remove(head, name);
+        }
+        headers::set(head, b"date", calendar::http_date(now.wall).as_bytes());
+        headers::set(head, b"server", b"envoy");
+        let http = process
+            .config()
+            .listeners
+            .get(origin.listener)
+            .map(|listener| &listener.http);
+        if http.is_some_and(|http| http.always_set_request_id_in_response)
+            && let Some(request_id) = &stream.info.request_id
+        {
+            headers::set(head, b"x-request-id", request_id.as_bytes());
+        }
+        if !stream.request_complete {
+            headers::set(head, b"connection", b"close");
+        }
+        let headers = head.clone();
+        self.commands.push(Command::SendHeaders {
+            stream: id,
+            headers,
+            end_stream: end,
+        });
+        self.touch(key);
+        if end {
+            self.finish_stream(key);
+        }
+    }
+
+    /// A piece of the response leaves.
+    pub(crate) fn send_data(&mut self, key: StreamKey, data: Vec<u8>, end: bool) {
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        stream.info.bytes_sent += data.len() as u64;
+        let StreamKey::Client(id) = key else {
+            return self.callout_data(key, &data, end);
+        };
+        if data.is_empty() && !end {
+            return;
+        }
+        self.commands.push(Command::SendData {
+            stream: id,
+            data,
+            end_stream: end,
+        });
+        self.touch(key);
+        if end {
+            self.finish_stream(key);
+        }
+    }
+
+    fn send_trailers(&mut self, key: StreamKey) {
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        let trailers = stream.chain.encode.trailers.clone().unwrap_or_default();
+        let StreamKey::Client(id) = key else {
+            return self.callout_trailers(key, trailers);
+        };
+        self.commands.push(Command::SendTrailers {
+            stream: id,
+            trailers,
+        });
+        self.finish_stream(key);
+    }
+
+    /// Breaks a response off.
+    pub(crate) fn break_off(&mut self, key: StreamKey, details: &str) {
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        stream.info.details = Some(details.to_owned());
+        match key {
+            StreamKey::Client(id) => {
+                self.commands.push(Command::ResetStream { stream: id });
+                self.finish_stream(key);
+            }
+            StreamKey::Callout(_) => self.callout_broke(key),
+        }
+    }
+
+    pub(crate) fn client_left(&mut self, id: StreamId) {
+        let key = StreamKey::Client(id);
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        stream.info.details = Some("downstream_remote_disconnect".to_owned());
+        stream.info.flag(Flag::DownstreamConnectionTermination);
+        self.finish_stream(key);
+    }
+
+    /// The end of a request: `on_log` of all filters, the log line, `on_done` of all filters, and last
+    /// the end of an attempt that is still under way.
+    pub(crate) fn finish_stream(&mut self, key: StreamKey) {
+        let now = self.now.monotonic;
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        stream.info.response_end = Some(now);
+        stream.chain.decode.aborted = true;
+        stream.chain.encode.aborted = true;
+        let timer = stream.idle_timer.take();
+        let filters = stream.chain.filters.len();
+        self.timers.cancel(timer);
+        self.stop_router(key);
+        let chain = ChainKey::Stream(key);
+        (0..filters).for_each(|index| self.filter_log(chain, index));
+        self.log_request(key);
+        (0..filters).for_each(|index| self.filter_done(chain, index));
+        if let Some(id) = self
+            .streams
+            .get(&key)
+            .and_then(|stream| stream.router.attempt)
+        {
+            self.finish_attempt(id);
+        }
+        self.streams.remove(&key);
+    }
+
+    /// The filters hold more than they may.
+    pub(crate) fn too_large(&mut self, key: ChainKey, direction: Direction) {
+        let reply = match direction {
+            Direction::Decode => {
+                Reply::of_envoy(413, "Payload Too Large", "request_payload_too_large")
+            }
+            Direction::Encode => {
+                Reply::of_envoy(500, "Internal Server Error", "response_payload_too_large")
+            }
+        };
+        self.reply_of(key, reply);
+    }
+}

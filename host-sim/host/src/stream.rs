@@ -1,0 +1,150 @@
+//! What the engine keeps of a request: a client's, or a callout's (which has no filters).
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::chain::Chain;
+use crate::flags::Flag;
+use crate::io::{Headers, Now, StreamId};
+use crate::router::Router;
+use crate::timers::TimerId;
+
+/// Names a request in the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum StreamKey {
+    /// Of a client.
+    Client(StreamId),
+    /// Of a guest.
+    Callout(u64),
+}
+
+/// One request.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// Where it came in; `None` for a callout.
+    pub(crate) origin: Option<Origin>,
+    /// One map from the first filter to the last attempt.
+    pub(crate) request_headers: Headers,
+    pub(crate) chain: Chain,
+    pub(crate) router: Router,
+    pub(crate) info: Info,
+    /// `None`: not looked up since the last change of the headers.
+    pub(crate) route: Option<Option<RouteRef>>,
+    pub(crate) response: Response,
+    /// All of the request has arrived.
+    pub(crate) request_complete: bool,
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) idle_timer: Option<TimerId>,
+}
+
+/// Where a client's request came in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) listener: usize,
+    pub(crate) peer: SocketAddr,
+    pub(crate) connection_id: u64,
+}
+
+/// Indexes of a virtual host and its route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RouteRef {
+    pub(crate) virtual_host: usize,
+    pub(crate) route: usize,
+}
+
+/// How far the response is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Response {
+    /// Nothing yet.
+    None,
+    /// Its head is with the filters.
+    InChain,
+    /// Its head has left.
+    Sent,
+}
+
+/// What logs and guests can read about a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Info {
+    pub(crate) started: Now,
+    pub(crate) filter_state: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(crate) flags: Vec<Flag>,
+    pub(crate) details: Option<String>,
+    pub(crate) response_code: Option<u16>,
+    pub(crate) request_id: Option<String>,
+    pub(crate) attempts: u32,
+    pub(crate) upstream_cluster: Option<String>,
+    pub(crate) upstream_address: Option<SocketAddr>,
+    pub(crate) transport_failure: Option<String>,
+    pub(crate) bytes_received: u64,
+    pub(crate) bytes_sent: u64,
+    pub(crate) request_end: Option<Duration>,
+    pub(crate) response_begin: Option<Duration>,
+    pub(crate) upstream_request_begin: Option<Duration>,
+    pub(crate) upstream_request_end: Option<Duration>,
+    pub(crate) upstream_response_begin: Option<Duration>,
+    pub(crate) upstream_response_end: Option<Duration>,
+    pub(crate) response_end: Option<Duration>,
+    /// Of Envoy's own answer, for `%LOCAL_REPLY_BODY%`.
+    pub(crate) local_reply_body: String,
+}
+
+impl Info {
+    pub(crate) fn new(started: Now) -> Self {
+        Info {
+            started,
+            filter_state: BTreeMap::new(),
+            flags: Vec::new(),
+            details: None,
+            response_code: None,
+            request_id: None,
+            attempts: 0,
+            upstream_cluster: None,
+            upstream_address: None,
+            transport_failure: None,
+            bytes_received: 0,
+            bytes_sent: 0,
+            request_end: None,
+            response_begin: None,
+            upstream_request_begin: None,
+            upstream_request_end: None,
+            upstream_response_begin: None,
+            upstream_response_end: None,
+            response_end: None,
+            local_reply_body: String::new(),
+        }
+    }
+
+    pub(crate) fn flag(&mut self, flag: Flag) {
+        if !self.flags.contains(&flag) {
+            self.flags.push(flag);
+        }
+    }
+
+    pub(crate) fn flag_bits(&self) -> u64 {
+        self.flags.iter().fold(0, |bits, flag| bits | flag.bit())
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(
+        origin: Option<Origin>,
+        request_headers: Headers,
+        chain: Chain,
+        now: Now,
+    ) -> Self {
+        Stream {
+            origin,
+            request_headers,
+            chain,
+            router: Router::default(),
+            info: Info::new(now),
+            route: None,
+            response: Response::None,
+            request_complete: false,
+            idle_timeout: None,
+            idle_timer: None,
+        }
+    }
+}

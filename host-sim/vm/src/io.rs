@@ -1,0 +1,111 @@
+//! Arguments and results of an import, in the memory of the guest that calls it.
+
+use host_sim_host::abi::{Answer, HostCalls, Refusal, Status};
+use wasmtime::{Caller, Memory};
+
+use crate::data::{Data, Phase};
+
+/// One import call.
+pub(crate) struct Io<'a, 'b>(pub(crate) &'a mut Caller<'b, Data>);
+
+/// Runs the body of an import: a status is the guest's to read, a stop is a trap.
+pub(crate) fn import(
+    mut caller: Caller<'_, Data>,
+    body: impl FnOnce(&mut Io<'_, '_>) -> Answer<()>,
+) -> wasmtime::Result<u32> {
+    match body(&mut Io(&mut caller)) {
+        Ok(()) => Ok(0),
+        Err(Refusal::Tell(status)) => Ok(status as u32),
+        Err(Refusal::Stop(reason)) => Err(wasmtime::Error::msg(reason)),
+    }
+}
+
+impl Io<'_, '_> {
+    /// The host, if the guest may call it now.
+    pub(crate) fn host(&mut self) -> Answer<&mut dyn HostCalls> {
+        self.host_in(Phase::Running)
+    }
+
+    /// The host, if the guest has come as far as this phase.
+    pub(crate) fn host_in(&mut self, phase: Phase) -> Answer<&mut dyn HostCalls> {
+        let data = self.0.data_mut();
+        if data.phase < phase {
+            return Err(Refusal::Stop(
+                "restricted_callback: not allowed while the guest starts or allocates".into(),
+            ));
+        }
+        match data.host() {
+            Some(host) => Ok(host),
+            None => Err(Refusal::Stop("called outside of any call".into())),
+        }
+    }
+
+    fn memory(&mut self) -> Answer<Memory> {
+        let memory = self
+            .0
+            .get_export("memory")
+            .and_then(wasmtime::Extern::into_memory);
+        memory.ok_or(Refusal::Tell(Status::InvalidMemoryAccess))
+    }
+
+    /// Bytes of the guest.
+    pub(crate) fn bytes(&mut self, at: u32, length: u32) -> Answer<Vec<u8>> {
+        let memory = self.memory()?;
+        let start = at as usize;
+        let end = start.saturating_add(length as usize);
+        let bytes = memory
+            .data(&*self.0)
+            .get(start..end)
+            .ok_or(Status::InvalidMemoryAccess)?;
+        Ok(bytes.to_vec())
+    }
+
+    /// Writes into the guest's memory.
+    pub(crate) fn put(&mut self, at: u32, bytes: &[u8]) -> Answer<()> {
+        let memory = self.memory()?;
+        memory
+            .write(&mut *self.0, at as usize, bytes)
+            .map_err(|_| Status::InvalidMemoryAccess.into())
+    }
+
+    pub(crate) fn put_u32(&mut self, at: u32, value: u32) -> Answer<()> {
+        self.put(at, &value.to_le_bytes())
+    }
+
+    pub(crate) fn put_u64(&mut self, at: u32, value: u64) -> Answer<()> {
+        self.put(at, &value.to_le_bytes())
+    }
+
+    pub(crate) fn get_u32(&mut self, at: u32) -> Answer<u32> {
+        let bytes = self.bytes(at, 4)?;
+        let bytes: [u8; 4] = bytes.try_into().map_err(|_| Status::InvalidMemoryAccess)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// Hands bytes over: the guest allocates room for them and gets pointer and length. No bytes are
+    /// a null pointer.
+    pub(crate) fn give(&mut self, bytes: &[u8], pointer_at: u32, length_at: u32) -> Answer<()> {
+        let length = u32::try_from(bytes.len()).map_err(|_| Status::InvalidMemoryAccess)?;
+        let pointer = if bytes.is_empty() {
+            0
+        } else {
+            self.allocate(length)?
+        };
+        self.put(pointer, bytes)?;
+        self.put_u32(pointer_at, pointer)?;
+        self.put_u32(length_at, length)
+    }
+
+    fn allocate(&mut self, length: u32) -> Answer<u32> {
+        let data = self.0.data_mut();
+        let allocate = data.allocate.clone().ok_or(Status::InternalFailure)?;
+        let phase = std::mem::replace(&mut data.phase, Phase::Allocating);
+        let result = allocate.call(&mut *self.0, length);
+        self.0.data_mut().phase = phase;
+        match result {
+            Ok(0) => Err(Status::InvalidMemoryAccess.into()),
+            Ok(pointer) => Ok(pointer),
+            Err(error) => Err(Refusal::Stop(format!("{error:#}"))),
+        }
+    }
+}

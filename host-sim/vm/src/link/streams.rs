@@ -1,0 +1,57 @@
+//! What a guest does with a stream: answer, resume, close.
+
+use host_sim_host::abi::{LocalResponse, Status, StreamKind};
+use wasmtime::{Caller, Linker};
+
+use crate::data::Data;
+use crate::io::import;
+use crate::pairs;
+
+pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        "env",
+        "proxy_send_local_response",
+        |caller: Caller<'_, Data>,
+         status: u32,
+         details: u32,
+         details_length: u32,
+         body: u32,
+         body_length: u32,
+         headers: u32,
+         headers_length: u32,
+         _grpc_status: i32| {
+            import(caller, |io| {
+                let details = io.bytes(details, details_length)?;
+                let body = io.bytes(body, body_length)?;
+                let headers = pairs::read(&io.bytes(headers, headers_length)?);
+                io.host()?.send_local_response(LocalResponse {
+                    status,
+                    details,
+                    body,
+                    headers,
+                })
+            })
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_continue_stream",
+        |caller: Caller<'_, Data>, stream: u32| {
+            import(caller, |io| {
+                let stream = StreamKind::from_number(stream).ok_or(Status::BadArgument)?;
+                io.host()?.continue_stream(stream)
+            })
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_close_stream",
+        |caller: Caller<'_, Data>, stream: u32| {
+            import(caller, |io| {
+                let stream = StreamKind::from_number(stream).ok_or(Status::BadArgument)?;
+                io.host()?.close_stream(stream)
+            })
+        },
+    )?;
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Logging, status, time, ticks, contexts, foreign functions, and what the toolchains expect.
+
+use wasmtime::{Caller, Linker};
+
+use crate::data::{Data, Phase};
+use crate::io::import;
+
+pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        "env",
+        "proxy_log",
+        |caller: Caller<'_, Data>, level: u32, at: u32, length: u32| {
+            import(caller, |io| {
+                let text = io.bytes(at, length)?;
+                io.host_in(Phase::Allocating)?.log(level, &text)
+            })
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_get_log_level",
+        |caller: Caller<'_, Data>, out: u32| {
+            import(caller, |io| {
+                let level = io.host_in(Phase::Allocating)?.get_log_level();
+                io.put_u32(out, level)
+            })
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_get_status",
+        |caller: Caller<'_, Data>, code_out: u32, pointer_out: u32, length_out: u32| {
+            import(caller, |io| {
+                let (code, message) = io.host()?.get_status();
+                io.put_u32(code_out, code)?;
+                io.give(&message, pointer_out, length_out)
+            })
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_get_current_time_nanoseconds",
+        |caller: Caller<'_, Data>, out: u32| {
+            import(caller, |io| {
+                let now = io.host()?.get_current_time_nanoseconds();
+                io.put_u64(out, now)
+            })
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_set_tick_period_milliseconds",
+        |caller: Caller<'_, Data>, period_ms: u32| {
+            import(caller, |io| {
+                io.host()?.set_tick_period_milliseconds(period_ms)
+            })
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_set_effective_context",
+        |caller: Caller<'_, Data>, context: u32| {
+            import(caller, |io| io.host()?.set_effective_context(context))
+        },
+    )?;
+    linker.func_wrap("env", "proxy_done", |caller: Caller<'_, Data>| {
+        import(caller, |io| io.host()?.done())
+    })?;
+    foreign(linker)?;
+    toolchain(linker)
+}
+
+fn foreign(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        "env",
+        "proxy_call_foreign_function",
+        |caller: Caller<'_, Data>,
+         name: u32,
+         name_length: u32,
+         argument: u32,
+         argument_length: u32,
+         pointer_out: u32,
+         length_out: u32| {
+            import(caller, |io| {
+                let name = io.bytes(name, name_length)?;
+                let argument = io.bytes(argument, argument_length)?;
+                let result = io.host()?.call_foreign_function(&name, &argument)?;
+                io.give(&result, pointer_out, length_out)
+            })
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "envoy_resolve_dns",
+        |caller: Caller<'_, Data>, _: u32, _: u32, _: u32| {
+            import(caller, |io| {
+                Err(io.host()?.not_modelled("envoy_resolve_dns"))
+            })
+        },
+    )?;
+    Ok(())
+}
+
+/// What Emscripten's modules import.
+fn toolchain(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
+    linker.func_wrap("env", "pthread_equal", |left: u32, right: u32| {
+        u32::from(left == right)
+    })?;
+    linker.func_wrap("env", "emscripten_notify_memory_growth", |_: u32| {})?;
+    Ok(())
+}
