@@ -232,7 +232,7 @@ fn the_trail_tells_how_each_attempt_ended() {
     second.request(BODY);
     second.response(&[(":status", "200")], false);
     assert_eq!(trail(&second), "w1=timeout,w2=200");
-    second.response_data(10, false);
+    second.response_data(b"0123456789", false);
     second.done();
     assert_eq!(trail(&second), "w1=timeout,w2=200:cut");
 }

@@ -55,6 +55,8 @@ pub struct FakeHost {
     pub response: Option<Pairs>,
     /// What is held of the request body.
     pub body: Vec<u8>,
+    /// The chunk of the response at hand.
+    pub chunk: Vec<u8>,
     /// Published properties and attributes; path segments joined with `.`.
     pub properties: BTreeMap<String, Vec<u8>>,
     /// Shared data.
@@ -157,12 +159,14 @@ impl Headers for FakeHost {
 
 impl Body for FakeHost {
     fn body(&mut self, buffer: Buffer, start: usize, length: usize) -> HostResult<Vec<u8>> {
-        if buffer != Buffer::Request {
-            return Err(absent("body"));
-        }
-        let start = start.min(self.body.len());
-        let end = start.saturating_add(length).min(self.body.len());
-        Ok(self.body.get(start..end).unwrap_or_default().to_vec())
+        let held = match buffer {
+            Buffer::Request => &self.body,
+            Buffer::Response => &self.chunk,
+            Buffer::Callout => return Err(absent("body")),
+        };
+        let start = start.min(held.len());
+        let end = start.saturating_add(length).min(held.len());
+        Ok(held.get(start..end).unwrap_or_default().to_vec())
     }
 
     fn replace_prefix(&mut self, buffer: Buffer, length: usize, bytes: &[u8]) -> HostResult<()> {
@@ -239,7 +243,7 @@ impl Control for FakeHost {
         self.resumed += 1;
     }
 
-    fn dispatch(&mut self, callout: &Callout) -> HostResult<()> {
+    fn dispatch(&mut self, callout: &Callout) -> HostResult<u32> {
         if self.refuse_callouts {
             return Err(HostError {
                 call: "dispatch",
@@ -247,7 +251,7 @@ impl Control for FakeHost {
             });
         }
         self.callouts.push(callout.clone());
-        Ok(())
+        Ok(u32::try_from(self.callouts.len()).unwrap_or(u32::MAX))
     }
 
     fn log(&mut self, _level: Level, text: &str) {
@@ -319,9 +323,10 @@ impl<F: Filter> Exchange<F> {
     }
 
     /// A chunk of the response arrives.
-    pub fn response_data(&mut self, size: usize, end_of_stream: bool) {
+    pub fn response_data(&mut self, chunk: &[u8], end_of_stream: bool) {
+        self.host.chunk = chunk.to_vec();
         self.stream
-            .on_response_body(&mut self.host, size, end_of_stream);
+            .on_response_body(&mut self.host, chunk.len(), end_of_stream);
     }
 
     /// The request is over.

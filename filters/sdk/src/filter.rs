@@ -1,13 +1,14 @@
 //! What a filter is.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use dragoman_contract::Code;
 
 use crate::flow::{Flow, HeadersFlow, Reply};
 use crate::host::HostResult;
 use crate::phase::{
-    CalloutResponse, Done, RequestBody, RequestHeaders, ResponseBody, ResponseHeaders,
+    CalloutResponse, Done, RequestBody, RequestHeaders, ResponseBody, ResponseHeaders, Root,
 };
 
 /// The environment variables that the configuration of the VM lets through.
@@ -31,6 +32,36 @@ pub trait Plugin: Sized + 'static {
     fn filter(self: &Rc<Self>) -> Self::Filter;
 }
 
+/// A configured module that works by a timer instead of on requests: one per thread and
+/// configuration.
+pub trait Service: Sized + 'static {
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// As in [`Plugin::configure`].
+    fn configure(configuration: &[u8], environment: &dyn Environment) -> Result<Self, String>;
+
+    /// Time between two ticks; zero never ticks.
+    fn period(&self) -> Duration;
+
+    /// The timer fired.
+    ///
+    /// # Errors
+    /// A host call that failed; it is logged, and the next tick comes all the same.
+    fn on_tick(&mut self, cx: &mut Root<'_>) -> HostResult<()>;
+
+    /// A callout of [`Root::dispatch`] was answered.
+    ///
+    /// # Errors
+    /// As in `on_tick`.
+    fn on_callout(
+        &mut self,
+        cx: &mut Root<'_>,
+        token: u32,
+        response: CalloutResponse,
+    ) -> HostResult<()>;
+}
+
 /// One request's way through a filter. A module exports only the callbacks it lists
 /// (see [`crate::module!`]); the others keep these defaults.
 #[allow(unused_variables, reason = "defaults ignore what they are given")]
@@ -50,6 +81,9 @@ pub trait Filter: 'static {
     fn on_request_body(&mut self, cx: &mut RequestBody<'_>, length: usize) -> HostResult<Flow> {
         Ok(Flow::Continue)
     }
+
+    /// The last of the request came and goes on to the next filter.
+    fn on_request_complete(&mut self) {}
 
     /// The body is longer than the limit given with [`HeadersFlow::MoreBody`].
     fn on_body_too_large(&mut self, limit_bytes: u32) -> Reply {

@@ -62,7 +62,7 @@ pub struct Callout {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reply {
     pub(crate) status: u16,
-    pub(crate) headers: Vec<(&'static str, Cow<'static, [u8]>)>,
+    pub(crate) headers: Vec<(Cow<'static, str>, Vec<u8>)>,
     pub(crate) content: Content,
 }
 
@@ -78,12 +78,26 @@ pub(crate) enum Content {
 }
 
 impl Reply {
+    /// An answer as it was given before, byte for byte.
+    #[must_use]
+    pub fn stored(status: u16, headers: Vec<(String, Vec<u8>)>, body: Vec<u8>) -> Self {
+        let headers = headers
+            .into_iter()
+            .map(|(name, value)| (Cow::Owned(name), value))
+            .collect();
+        Self {
+            status,
+            headers,
+            content: Content::Bytes(body),
+        }
+    }
+
     /// A JSON document.
     #[must_use]
     pub fn json(status: u16, body: Vec<u8>) -> Self {
         Self {
             status,
-            headers: vec![("content-type", Cow::Borrowed(b"application/json"))],
+            headers: vec![json_type()],
             content: Content::Bytes(body),
         }
     }
@@ -92,22 +106,35 @@ impl Reply {
     /// `Retry-After` comes with the codes that have one.
     #[must_use]
     pub fn error(code: Code) -> Self {
-        let mut headers: Vec<(&'static str, Cow<'static, [u8]>)> =
-            vec![("content-type", Cow::Borrowed(b"application/json"))];
-        if let Some(seconds) = code.retry_after_s() {
-            headers.push(("retry-after", Cow::Owned(seconds.to_string().into_bytes())));
-        }
         let content = Content::Error {
             code,
             message: None,
             param: None,
             dialect: Dialect::OpenAi,
         };
-        Self {
+        let reply = Self {
             status: code.status(),
-            headers,
+            headers: vec![json_type()],
             content,
+        };
+        match code.retry_after_s() {
+            Some(seconds) => reply.retry_after_s(seconds),
+            None => reply,
         }
+    }
+
+    /// Adds a header, or replaces it.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<Vec<u8>>) -> Self {
+        self.headers.retain(|(other, _)| other != name);
+        self.headers.push((Cow::Borrowed(name), value.into()));
+        self
+    }
+
+    /// Says when to try again, in seconds.
+    #[must_use]
+    pub fn retry_after_s(self, seconds: u32) -> Self {
+        self.header("retry-after", seconds.to_string())
     }
 
     /// Says more than the table's message. It must hold no secret and nothing of the prompt.
@@ -165,4 +192,8 @@ impl Reply {
             }
         }
     }
+}
+
+fn json_type() -> (Cow<'static, str>, Vec<u8>) {
+    (Cow::Borrowed("content-type"), b"application/json".to_vec())
 }

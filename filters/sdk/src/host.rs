@@ -141,11 +141,11 @@ pub trait Control {
     fn reply(&mut self, status: u16, headers: &[(&str, &[u8])], body: &[u8]);
     /// Lets a paused request go on.
     fn resume(&mut self);
-    /// Sends a callout.
+    /// Sends a callout; its answer comes with the returned token.
     ///
     /// # Errors
     /// When it could not be sent; then no answer will come.
-    fn dispatch(&mut self, callout: &crate::Callout) -> HostResult<()>;
+    fn dispatch(&mut self, callout: &crate::Callout) -> HostResult<u32>;
     /// Writes to the host's log.
     fn log(&mut self, level: Level, text: &str);
 }

@@ -20,10 +20,10 @@ pub mod fake;
 #[doc(hidden)]
 pub mod wasm;
 
-pub use filter::{Environment, Filter, Plugin};
+pub use filter::{Environment, Filter, Plugin, Service};
 pub use flow::{Callout, Flow, HeadersFlow, Reply};
 pub use host::{HostError, HostResult};
 pub use phase::{
-    CalloutResponse, Done, RequestBody, RequestHeaders, ResponseBody, ResponseHeaders,
+    CalloutResponse, Done, RequestBody, RequestHeaders, ResponseBody, ResponseHeaders, Root,
 };
 pub use stream::{Action, Stream};

@@ -12,6 +12,7 @@
 
 use std::time::Duration;
 
+use crate::flow::Callout;
 use crate::host::{Buffer, Cas, Host, HostResult, Level, Map, Pairs};
 
 /// The host calls of one phase.
@@ -45,6 +46,10 @@ macro_rules! phase {
             /// Compare and swap in shared data.
             pub fn swap_shared(&mut self, key: &str, value: &[u8], cas: Cas) -> HostResult<bool> {
                 self.host.swap_shared(key, value, cas)
+            }
+            /// Time of day, since 1970; may jump.
+            pub fn wall(&mut self) -> Duration {
+                self.host.wall()
             }
             /// Time for measuring; never goes back.
             pub fn monotonic(&mut self) -> Duration {
@@ -97,6 +102,26 @@ macro_rules! phase {
             }
         }
     };
+    (@response_chunk $name:ident) => {
+        #[allow(clippy::missing_errors_doc, reason = "each is its trait method in `host`")]
+        impl $name<'_> {
+            /// The chunk at hand, of the `size` that the callback was given.
+            pub fn chunk(&mut self, size: usize) -> HostResult<Vec<u8>> {
+                self.host.body(Buffer::Response, 0, size)
+            }
+        }
+    };
+    (@callouts $name:ident) => {
+        impl $name<'_> {
+            /// Sends a callout; its answer comes with the returned token.
+            ///
+            /// # Errors
+            /// When it could not be sent; then no answer will come.
+            pub fn dispatch(&mut self, callout: &Callout) -> HostResult<u32> {
+                self.host.dispatch(callout)
+            }
+        }
+    };
     (@response_headers $name:ident) => {
         #[allow(clippy::missing_errors_doc, reason = "each is its trait method in `host`")]
         impl $name<'_> {
@@ -130,11 +155,17 @@ phase!(
 );
 phase!(
     /// A chunk of the response is here.
-    ResponseBody:
+    ResponseBody: response_chunk
 );
 phase!(
     /// The request is over, however it ended.
     Done:
+);
+
+phase!(
+    /// No request: a timer fired or a callout of the module's own was answered. There is no stream,
+    /// so properties cannot be published.
+    Root: callouts
 );
 
 /// The answer to a callout.

@@ -47,6 +47,8 @@ pub struct Stream<F> {
     filter: F,
     hold: Hold,
     received: Received,
+    /// The filter was told that the request is complete.
+    completed: bool,
 }
 
 impl<F: Filter> Stream<F> {
@@ -56,6 +58,7 @@ impl<F: Filter> Stream<F> {
             filter,
             hold: Hold::No,
             received: Received::default(),
+            completed: false,
         }
     }
 
@@ -78,7 +81,10 @@ impl<F: Filter> Stream<F> {
     ) -> Action {
         self.received.complete |= end_of_stream;
         match self.hold {
-            Hold::No => Action::Continue,
+            Hold::No => {
+                self.passed();
+                Action::Continue
+            }
             Hold::Replied => Action::Pause,
             Hold::Callout => {
                 self.received.length = size;
@@ -95,7 +101,10 @@ impl<F: Filter> Stream<F> {
     pub fn on_request_trailers(&mut self, host: &mut dyn Host) -> Action {
         self.received.complete = true;
         match self.hold {
-            Hold::No => Action::Continue,
+            Hold::No => {
+                self.passed();
+                Action::Continue
+            }
             Hold::Replied | Hold::Callout => Action::Pause,
             Hold::Body { limit_bytes } => self.body_grew(host, limit_bytes),
         }
@@ -143,6 +152,14 @@ impl<F: Filter> Stream<F> {
         report(host, result);
     }
 
+    /// The request is complete, whether this filter held it or not.
+    fn passed(&mut self) {
+        if self.received.complete && !self.completed {
+            self.completed = true;
+            self.filter.on_request_complete();
+        }
+    }
+
     fn body_grew(&mut self, host: &mut dyn Host, limit_bytes: u32) -> Action {
         if u32::try_from(self.received.length).map_or(true, |length| length > limit_bytes) {
             let reply = self.filter.on_body_too_large(limit_bytes);
@@ -162,6 +179,7 @@ impl<F: Filter> Stream<F> {
         match flow {
             Ok(HeadersFlow::Continue) => {
                 self.hold = Hold::No;
+                self.passed();
                 Action::Continue
             }
             Ok(HeadersFlow::MoreBody { limit_bytes }) => {
@@ -207,7 +225,7 @@ impl<F: Filter> Stream<F> {
         let headers: Vec<(&str, &[u8])> = reply
             .headers
             .iter()
-            .map(|(name, value)| (*name, value.as_ref()))
+            .map(|(name, value)| (name.as_ref(), value.as_slice()))
             .collect();
         host.reply(reply.status, &headers, &reply.body(&request_id));
         Action::Pause

@@ -5,6 +5,7 @@
     reason = "a test may panic"
 )]
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -35,6 +36,11 @@ enum Script {
 }
 
 struct Scripted(Script);
+
+thread_local! {
+    /// How often the filter was told that its request is complete.
+    static COMPLETED: Cell<u32> = const { Cell::new(0) };
+}
 
 impl Plugin for Scripted {
     type Filter = Scripted;
@@ -75,6 +81,10 @@ impl Filter for Scripted {
             Script::BodyThenCallout => Flow::Await(callout()),
             _ => Flow::Continue,
         })
+    }
+
+    fn on_request_complete(&mut self) {
+        COMPLETED.set(COMPLETED.get() + 1);
     }
 
     fn on_callout(
@@ -223,4 +233,23 @@ fn a_host_call_that_fails_ends_the_request_and_is_logged() {
     assert_eq!(it.headers(false), Action::Pause);
     assert_eq!(it.host.replied.as_ref().unwrap().status, 500);
     assert_eq!(it.host.logged, ["header: status 2"]);
+}
+
+#[test]
+fn a_filter_learns_once_that_the_request_is_complete() {
+    for (script, pieces) in [
+        (Script::Body, 1),
+        (Script::Body, 2),
+        (Script::CalloutThenBody, 1),
+    ] {
+        let mut it = exchange(script);
+        it.headers(false);
+        it.callout(answer());
+        for piece in 1..=pieces {
+            assert_eq!(COMPLETED.get(), 0);
+            it.data(b"a", piece == pieces);
+        }
+        it.trailers();
+        assert_eq!(COMPLETED.take(), 1);
+    }
 }

@@ -84,6 +84,7 @@ unsafe extern "C" {
         grpc_status: i32,
     ) -> u32;
     fn proxy_continue_stream(stream: u32) -> u32;
+    fn proxy_set_tick_period_milliseconds(period: u32) -> u32;
 }
 
 /// The host behind the current callback.
@@ -133,6 +134,15 @@ pub(super) fn plugin_configuration() -> Vec<u8> {
     } else {
         Vec::new()
     }
+}
+
+/// Asks for a tick every `period`, whole milliseconds; zero asks for none.
+pub(super) fn set_tick_period(period: Duration) -> HostResult<()> {
+    let milliseconds = u32::try_from(period.as_millis()).unwrap_or(u32::MAX);
+    // SAFETY: no memory is involved.
+    check("set_tick_period", unsafe {
+        proxy_set_tick_period_milliseconds(milliseconds)
+    })
 }
 
 fn check(call: &'static str, status: u32) -> HostResult<()> {
@@ -346,7 +356,7 @@ impl Control for WasmHost {
         let _ = unsafe { proxy_continue_stream(0) };
     }
 
-    fn dispatch(&mut self, callout: &Callout) -> HostResult<()> {
+    fn dispatch(&mut self, callout: &Callout) -> HostResult<u32> {
         let headers: Vec<(&str, &str)> = callout
             .headers
             .iter()
@@ -359,7 +369,6 @@ impl Control for WasmHost {
             Vec::new(),
             callout.timeout,
         )
-        .map(|_| ())
         .map_err(|status| HostError {
             call: "http_call",
             status: status as u32,

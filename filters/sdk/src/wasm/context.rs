@@ -6,8 +6,13 @@ use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::{Action as SdkAction, ContextType};
 
 use super::calls::WasmHost;
-use crate::host::{Body, Buffer, Control, Headers, Level, Map};
-use crate::{Action, CalloutResponse, Environment, Plugin, Stream};
+use crate::host::{Body, Buffer, Control, Headers, HostResult, Level, Map};
+use crate::{Action, CalloutResponse, Environment, Plugin, Service, Stream};
+
+/// Registers the service; called from the module's start function.
+pub fn start_service<S: Service>() {
+    proxy_wasm::set_root_context(|_| Box::new(Timer::<S> { service: None }));
+}
 
 /// Registers the plugin; called from the module's start function.
 pub fn start<P: Plugin>() {
@@ -28,19 +33,95 @@ impl Environment for ProcessEnvironment {
 
 impl<P: Plugin> Context for Root<P> {}
 
+/// What `configure` makes of the plugin configuration; a refusal is logged.
+fn configured<T>(
+    configure: impl FnOnce(&[u8], &dyn Environment) -> Result<T, String>,
+) -> Option<T> {
+    configure(&super::calls::plugin_configuration(), &ProcessEnvironment)
+        .map_err(|reason| {
+            WasmHost.log(Level::Error, &format!("configuration refused: {reason}"));
+        })
+        .ok()
+}
+
+fn callout_response(num_headers: usize, body_size: usize) -> CalloutResponse {
+    let mut response = CalloutResponse::default();
+    // Without headers the connection broke, and there is nothing to read.
+    if num_headers > 0 {
+        response.headers = WasmHost.pairs(Map::Callout).unwrap_or_default();
+        response.body = WasmHost
+            .body(Buffer::Callout, 0, body_size)
+            .unwrap_or_default();
+    }
+    response
+}
+
+/// A module that ticks. It is a filter in a chain, because a trapped filter is loaded again.
+struct Timer<S> {
+    service: Option<S>,
+}
+
+impl<S: Service> Timer<S> {
+    fn run(&mut self, work: impl FnOnce(&mut S, &mut crate::Root<'_>) -> HostResult<()>) {
+        let Some(service) = &mut self.service else {
+            return;
+        };
+        if let Err(error) = work(
+            service,
+            &mut crate::Root {
+                host: &mut WasmHost,
+            },
+        ) {
+            WasmHost.log(Level::Error, &error.to_string());
+        }
+    }
+}
+
+impl<S: Service> Context for Timer<S> {
+    fn on_http_call_response(
+        &mut self,
+        token: u32,
+        num_headers: usize,
+        body_size: usize,
+        _num_trailers: usize,
+    ) {
+        let response = callout_response(num_headers, body_size);
+        self.run(|service, cx| service.on_callout(cx, token, response));
+    }
+}
+
+impl<S: Service> RootContext for Timer<S> {
+    fn on_configure(&mut self, _size: usize) -> bool {
+        self.service = configured(S::configure);
+        let Some(service) = &self.service else {
+            return false;
+        };
+        super::calls::set_tick_period(service.period()).is_ok()
+    }
+
+    fn on_tick(&mut self) {
+        self.run(|service, cx| service.on_tick(cx));
+    }
+
+    fn create_http_context(&self, _context_id: u32) -> Option<Box<dyn HttpContext>> {
+        Some(Box::new(Passing))
+    }
+
+    fn get_type(&self) -> Option<ContextType> {
+        Some(ContextType::HttpContext)
+    }
+}
+
+/// A request that a service lets pass.
+struct Passing;
+
+impl Context for Passing {}
+impl HttpContext for Passing {}
+
 impl<P: Plugin> RootContext for Root<P> {
     fn on_configure(&mut self, _size: usize) -> bool {
-        let configuration = super::calls::plugin_configuration();
-        match P::configure(&configuration, &ProcessEnvironment) {
-            Ok(plugin) => {
-                self.plugin = Some(Rc::new(plugin));
-                true
-            }
-            Err(reason) => {
-                WasmHost.log(Level::Error, &format!("configuration refused: {reason}"));
-                false
-            }
-        }
+        self.plugin = configured(P::configure).map(Rc::new);
+        self.plugin.is_some()
     }
 
     fn create_http_context(&self, _context_id: u32) -> Option<Box<dyn HttpContext>> {

@@ -4,7 +4,7 @@ mod calls;
 mod context;
 mod env;
 
-pub use context::start;
+pub use context::{start, start_service};
 pub use proxy_wasm;
 
 /// Turns a [`Plugin`](crate::Plugin) into a module and says which callbacks it exports.
@@ -14,10 +14,19 @@ pub use proxy_wasm;
 #[macro_export]
 macro_rules! module {
     ($plugin:ty, callbacks: $callbacks:literal) => {
+        $crate::module!(@start start::<$plugin>, $callbacks);
+    };
+    (service $service:ty, callbacks: $callbacks:literal) => {
+        $crate::module!(@start start_service::<$service>, $callbacks);
+    };
+    (@start $start:expr, $callbacks:literal) => {
         #[used]
         #[unsafe(link_section = "dragoman.callbacks")]
         static CALLBACKS: [u8; $callbacks.len()] = *$callbacks;
 
-        $crate::wasm::proxy_wasm::main! {{ $crate::wasm::start::<$plugin>(); }}
+        $crate::wasm::proxy_wasm::main! {{
+            use $crate::wasm::{start, start_service};
+            $start();
+        }}
     };
 }
