@@ -59,8 +59,9 @@ fn read(path: &Path) -> Result<Bootstrap, String> {
     })
 }
 
-/// As many as wanted, or as many as the system allows; too few show as refused connections.
-fn raise_open_files() {
+/// Raises the process's limit of open files as far as needed and allowed; too few show as refused
+/// connections.
+pub fn raise_open_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let wanted = limit
@@ -246,10 +247,12 @@ async fn start_threads(
         threads.push(sender);
         starting.push(started);
     }
+    let name = options.config.display();
     for started in starting {
-        started
+        let result = started
             .await
-            .map_err(|_| "a worker thread ended at its start".to_owned())??;
+            .map_err(|_| "a worker thread ended at its start".to_owned())?;
+        result.map_err(|error| format!("{name}: {error}"))?;
     }
     Ok(threads)
 }

@@ -432,6 +432,47 @@ fn a_client_is_not_read_faster_than_its_worker_reads() {
     });
 }
 
+const STREAMS: usize = 2000;
+const FIRST: &str = "5\r\nfirst\r\n";
+const LAST: &str = "4\r\nlast\r\n0\r\n\r\n";
+
+#[test]
+fn two_thousand_streams_run_at_a_time() {
+    host_sim::gateway::raise_open_files();
+    run(async {
+        let worker = worker().await;
+        let gateway = Gateway::start(&worker).await;
+        let (go_on, wait) = tokio::sync::watch::channel(false);
+        tokio::task::spawn_local(async move {
+            while let Ok((mut upstream, _)) = worker.accept().await {
+                let mut wait = wait.clone();
+                tokio::task::spawn_local(async move {
+                    read_until(&mut upstream, "\r\n\r\n").await;
+                    let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+                    send(&mut upstream, &format!("{head}{FIRST}")).await;
+                    wait.wait_for(|go_on| *go_on)
+                        .await
+                        .expect("the test goes on");
+                    send(&mut upstream, LAST).await;
+                });
+            }
+        });
+        let mut clients = Vec::new();
+        for _ in 0..STREAMS {
+            let mut client = gateway.connect().await;
+            send(&mut client, "GET / HTTP/1.1\r\nhost: h\r\n\r\n").await;
+            clients.push(client);
+        }
+        for client in &mut clients {
+            read_until(client, FIRST).await;
+        }
+        go_on.send(true).expect("the workers wait");
+        for client in &mut clients {
+            assert_eq!(read_until(client, LAST).await, LAST);
+        }
+    });
+}
+
 /// Reads until `wanted` body bytes (`x`) were seen.
 async fn read_all_of(socket: &mut TcpStream, wanted: usize) -> usize {
     let mut buffer = vec![0; 64 * 1024];

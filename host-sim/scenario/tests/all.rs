@@ -1,0 +1,14 @@
+//! Scenarios with the shipped modules, which `scripts/build-filters` puts into `envoy/modules`.
+
+#[path = "all/deployment.rs"]
+mod deployment;
+#[path = "all/determinism.rs"]
+mod determinism;
+#[path = "all/faults.rs"]
+mod faults;
+#[path = "all/shares.rs"]
+mod shares;
+#[path = "all/streams.rs"]
+mod streams;
+#[path = "all/uploads.rs"]
+mod uploads;

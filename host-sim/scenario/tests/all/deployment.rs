@@ -1,0 +1,65 @@
+//! Gateways for tests.
+
+use std::time::Duration;
+
+use host_sim_scenario::{Recorded, Request, Seen, Setup, World};
+use serde_json::{Value, json};
+
+pub const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// One endpoint `chat` with `workers` targets `w1`, `w2`, ... in one cluster; worker `wN` calls the model `served-N`.
+pub fn gateway(mode: &str, workers: usize) -> Value {
+    let targets = (1..=workers)
+        .map(|n| json!({"worker": format!("w{n}"), "served_model_name": format!("served-{n}")}));
+    let addresses = (1..=workers)
+        .map(|n| json!({"id": format!("w{n}"), "cluster": "workers", "address": format!("127.0.0.1:{}", 9100 + n)}));
+    json!({
+        "version": 1,
+        "max_body_bytes": 4_194_304,
+        "auth": {"mode": "off"},
+        "endpoints": [{
+            "name": "chat",
+            "mode": mode,
+            "timeout_ms": u64::try_from(TIMEOUT.as_millis()).expect("small"),
+            "max_attempts": workers,
+            "targets": targets.collect::<Vec<_>>(),
+        }],
+        "workers": addresses.collect::<Vec<_>>(),
+        "routing": {"backend_header": "x-aisuite-backend"},
+    })
+}
+
+pub fn world(gateway: &Value, setup: &Setup) -> World {
+    World::new(&gateway.to_string(), setup).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+pub fn chat() -> Request {
+    Request::post("/v1/chat/completions", BODY)
+}
+
+pub fn streamed_chat() -> Request {
+    Request::post(
+        "/v1/chat/completions",
+        r#"{"model": "chat", "stream": true, "messages": [{"role": "user", "content": "hi"}]}"#,
+    )
+}
+
+pub const BODY: &str =
+    r#"{"model": "chat", "messages": [{"role": "user", "content": "hello there"}]}"#;
+
+/// How many whole requests arrived at a worker.
+pub fn served(world: &World, worker: &str) -> usize {
+    world
+        .received(worker)
+        .into_iter()
+        .filter(|recorded| matches!(recorded.seen, Seen::Request(_)))
+        .count()
+}
+
+/// The body of a whole request.
+pub fn body(recorded: &Recorded) -> &[u8] {
+    match &recorded.seen {
+        Seen::Request(request) => &request.body,
+        other => panic!("not a whole request: {other:?}"),
+    }
+}

@@ -1,0 +1,154 @@
+use std::time::Duration;
+
+use host_sim_scenario::{At, Change, Faults, How, Request, Seen, Setup};
+use serde_json::json;
+
+use crate::deployment::{TIMEOUT, body, chat, gateway, served, world};
+
+#[test]
+fn five_workers_are_tried_down_the_list() {
+    let mut world = world(&gateway("failover", 5), &Setup::default());
+    world.change(Duration::ZERO, "w1", Change::Refuse(true));
+    world.worker("w2").set_faults(Faults::status(503));
+    world
+        .worker("w3")
+        .set_faults(Faults::interrupt(At::BeforeHeaders, How::Reset));
+    world.worker("w4").set_faults(Faults::status(429));
+    let response = world.answer(chat());
+    assert_eq!(response.status, 200, "{}", response.text());
+    assert_eq!(response.header("x-aisuite-backend"), Some("w5"));
+    for (worker, arrived) in [("w1", 0), ("w2", 1), ("w3", 1), ("w4", 1), ("w5", 1)] {
+        assert_eq!(served(&world, worker), arrived, "{worker}");
+    }
+    let request = world.received("w5")[0].clone();
+    assert!(String::from_utf8_lossy(body(&request)).contains("served-5"));
+}
+
+#[test]
+fn candidates_of_other_clusters_are_tried_in_the_order_of_the_list() {
+    let mut document = gateway("failover", 4);
+    for (index, cluster) in ["a", "b", "a", "c"].into_iter().enumerate() {
+        document["workers"][index]["cluster"] = json!(cluster);
+    }
+    let mut world = world(&document, &Setup::default());
+    world.worker("w1").set_faults(Faults::status(503));
+    world.change(Duration::ZERO, "w2", Change::Refuse(true));
+    world.worker("w3").set_faults(Faults::status(503));
+    assert_eq!(world.answer(chat()).header("x-aisuite-backend"), Some("w4"));
+    assert_eq!(
+        [
+            served(&world, "w1"),
+            served(&world, "w3"),
+            served(&world, "w4")
+        ],
+        [1, 1, 1]
+    );
+}
+
+#[test]
+fn a_silent_worker_is_left_after_the_time_of_one_attempt() {
+    let mut world = world(&gateway("failover", 2), &Setup::default());
+    world
+        .worker("w1")
+        .set_faults(Faults::interrupt(At::BeforeHeaders, How::Stall));
+    let response = world.answer(chat());
+    assert_eq!(response.header("x-aisuite-backend"), Some("w2"));
+    let started = response.started.expect("a head");
+    assert!(
+        started >= TIMEOUT && started < TIMEOUT + Duration::from_millis(100),
+        "{started:?}"
+    );
+}
+
+#[test]
+fn a_worker_that_is_slow_but_in_time_is_kept() {
+    let mut world = world(&gateway("failover", 2), &Setup::default());
+    world.worker("w1").set_faults(Faults::delay_ms(29_999));
+    assert_eq!(world.answer(chat()).header("x-aisuite-backend"), Some("w1"));
+}
+
+#[test]
+fn a_worker_that_vanished_is_left_after_the_connect_time() {
+    let mut world = world(&gateway("failover", 2), &Setup::default());
+    world.change(Duration::ZERO, "w1", Change::Vanish(true));
+    let response = world.answer(chat());
+    assert_eq!(response.header("x-aisuite-backend"), Some("w2"));
+    assert!(response.started.expect("a head") < TIMEOUT);
+}
+
+#[test]
+fn nothing_is_tried_again_after_the_last_candidate() {
+    let mut world = world(&gateway("failover", 3), &Setup::default());
+    for worker in ["w1", "w2", "w3"] {
+        world.worker(worker).set_faults(Faults::status(503));
+    }
+    assert_eq!(world.answer(chat()).status, 503);
+    assert_eq!(
+        [
+            served(&world, "w1"),
+            served(&world, "w2"),
+            served(&world, "w3")
+        ],
+        [1, 1, 1]
+    );
+}
+
+#[test]
+fn a_worker_that_comes_back_is_used_again() {
+    let mut world = world(&gateway("failover", 2), &Setup::default());
+    world.change(Duration::ZERO, "w1", Change::Refuse(true));
+    world.change(Duration::from_secs(60), "w1", Change::Refuse(false));
+    let early = world.request(chat().at(Duration::from_secs(59)));
+    let late = world.request(chat().at(Duration::from_secs(61)));
+    world.run();
+    assert_eq!(
+        world.response(early).header("x-aisuite-backend"),
+        Some("w2")
+    );
+    assert_eq!(world.response(late).header("x-aisuite-backend"), Some("w1"));
+}
+
+#[test]
+fn an_unknown_model_reaches_nobody() {
+    let mut world = world(&gateway("failover", 2), &Setup::default());
+    let response = world.answer(Request::post(
+        "/v1/chat/completions",
+        r#"{"model": "other", "messages": []}"#,
+    ));
+    assert_eq!(response.status, 404, "{}", response.text());
+    assert_eq!([served(&world, "w1"), served(&world, "w2")], [0, 0]);
+}
+
+#[test]
+fn a_client_that_leaves_ends_the_attempt_and_is_in_the_log() {
+    let mut world = world(&gateway("failover", 2), &Setup::default());
+    world
+        .worker("w1")
+        .set_faults(Faults::interrupt(At::BeforeHeaders, How::Stall));
+    world.request(chat().leaves_after(Duration::from_secs(2)));
+    world.run();
+    assert_eq!(served(&world, "w2"), 0);
+    let line = &world
+        .access_log()
+        .last()
+        .expect("a line of the request")
+        .text;
+    assert!(line.contains("\"DC\""), "{line}");
+    assert_eq!(
+        world.access_log().last().map(|line| line.at),
+        Some(Duration::from_secs(2))
+    );
+}
+
+#[test]
+fn an_upload_that_breaks_off_reaches_nobody() {
+    let mut world = world(&gateway("failover", 1), &Setup::default());
+    world.request(chat().unfinished().leaves_after(Duration::from_secs(1)));
+    world.run();
+    assert!(
+        world
+            .received("w1")
+            .iter()
+            .all(|recorded| matches!(recorded.seen, Seen::Cut(_)))
+    );
+}
