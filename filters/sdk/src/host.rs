@@ -129,7 +129,7 @@ pub trait Shared {
 pub trait Clock {
     /// Since 1970. May jump.
     fn wall(&mut self) -> Duration;
-    /// Since some moment in the past. Never goes back.
+    /// Since some moment in the past, the same for all threads of the process. Never goes back.
     fn monotonic(&mut self) -> Duration;
     /// 64 random bits.
     fn random(&mut self) -> u64;

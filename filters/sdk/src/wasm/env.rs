@@ -1,8 +1,7 @@
-//! What the module keeps beside the host calls: random numbers drawn ahead, the clock's zero, and
-//! the wire form of header lists.
+//! What goes through WASI instead of the proxy-wasm ABI, and the wire form of header lists.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::host::Pairs;
 
@@ -11,12 +10,12 @@ const DRAWN_AHEAD: usize = 8;
 
 thread_local! {
     static DRAWN: Cell<([u64; DRAWN_AHEAD], usize)> = const { Cell::new(([0; DRAWN_AHEAD], 0)) };
-    static START: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 #[link(wasm_import_module = "wasi_snapshot_preview1")]
 unsafe extern "C" {
     fn random_get(buffer: *mut u8, length: usize) -> u16;
+    fn clock_time_get(clock: u32, precision_ns: u64, now_ns: *mut u64) -> u16;
 }
 
 /// A supply of random numbers.
@@ -41,14 +40,15 @@ impl Random {
     }
 }
 
-/// Time since this was first asked in this VM.
+/// Time since the machine started: the same for all threads and modules, so that it may stand in
+/// shared data.
 pub(super) fn monotonic() -> Duration {
-    START.with(|start| {
-        let now = Instant::now();
-        let zero = start.get().unwrap_or(now);
-        start.set(Some(zero));
-        now.saturating_duration_since(zero)
-    })
+    const MONOTONIC: u32 = 1;
+    let mut nanoseconds = 0;
+    // SAFETY: the pointer is to a live local.
+    let status = unsafe { clock_time_get(MONOTONIC, 1, &mut nanoseconds) };
+    debug_assert_eq!(status, 0);
+    Duration::from_nanos(nanoseconds)
 }
 
 /// `count, (name length, value length)*, (name NUL value NUL)*`, numbers as `u32` little-endian.

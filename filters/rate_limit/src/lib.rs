@@ -1,0 +1,1 @@
+//! dragoman-rate_limit
