@@ -1,6 +1,5 @@
 //! A configuration on real sockets, from its file to its end.
 
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,24 +8,21 @@ use std::time::Duration;
 use host_sim_host::config::{Bootstrap, Listener};
 use host_sim_host::{Process, VmFactory};
 use host_sim_vm::Modules;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, Semaphore, oneshot};
 
 use crate::admin::{self, Admin};
 use crate::cli::{CONCURRENCY_LIMIT, Serve};
-use crate::client::connection::Entrance;
 use crate::clock::Clock;
+use crate::listen::{Acceptor, bind, listen};
 use crate::thread::{self, Accepted, Parts};
 
 /// Most connections of clients at a time; more wait in the system's queue until one ends. With
 /// two buffers of a quarter of a megabyte each the worst case stays near five gigabytes, and a
 /// thread can still look at all of them.
 pub const CONNECTION_LIMIT: usize = 10_000;
-
-/// Connections that the system keeps before they are accepted.
-const BACKLOG: u32 = 4096;
 
 /// Files that may be open: two sockets a request and some for the rest.
 const OPEN_FILES: u64 = 2 * CONNECTION_LIMIT as u64 + 1024;
@@ -163,36 +159,6 @@ impl Stop {
     }
 }
 
-/// Takes an address. Clients are refused until [`listen`], so that a gateway that listens is one
-/// that has started.
-fn bind(address: SocketAddr) -> Result<TcpSocket, String> {
-    let open = || {
-        let socket = if address.is_ipv4() {
-            TcpSocket::new_v4()?
-        } else {
-            TcpSocket::new_v6()?
-        };
-        socket.set_reuseaddr(true)?;
-        socket.bind(address)?;
-        Ok(socket)
-    };
-    open().map_err(|error| cannot_listen(address, &error))
-}
-
-fn listen(socket: TcpSocket) -> Result<TcpListener, String> {
-    let address = socket.local_addr().map_err(|error| error.to_string())?;
-    socket
-        .listen(BACKLOG)
-        .map_err(|error| cannot_listen(address, &error))
-}
-
-fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::AddrInUse => format!("cannot listen on {address}: address in use"),
-        _ => format!("cannot listen on {address}: {error}"),
-    }
-}
-
 fn write_admin_address(path: &Path, listener: Option<&TcpListener>) -> Result<(), String> {
     let address = listener.and_then(|listener| listener.local_addr().ok());
     let address = address.ok_or("--admin-address-path: the configuration has no admin address")?;
@@ -255,48 +221,4 @@ async fn start_threads(
         result.map_err(|error| format!("{name}: {error}"))?;
     }
     Ok(threads)
-}
-
-/// Hands the connections of one listener to the threads in turn.
-struct Acceptor {
-    listener: TcpListener,
-    index: usize,
-    close: Duration,
-    threads: Vec<UnboundedSender<Accepted>>,
-}
-
-impl Acceptor {
-    async fn run(self, places: Arc<Semaphore>) {
-        for thread in self.threads.iter().cycle() {
-            let accepted = loop {
-                match self.listener.accept().await {
-                    Ok(accepted) => break accepted,
-                    // Out of files, or the client left again: a moment later it works.
-                    Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
-                }
-            };
-            let Ok(permit) = places.clone().acquire_owned().await else {
-                return;
-            };
-            let (socket, peer) = accepted;
-            let Ok(socket) = socket.into_std() else {
-                continue;
-            };
-            let entrance = Entrance {
-                listener: self.index,
-                peer,
-                delayed_close_timeout: self.close,
-            };
-            if thread
-                .send(Accepted {
-                    socket,
-                    entrance,
-                    permit,
-                })
-                .is_err()
-            {
-                return;
-            }
-        }
-    }
 }

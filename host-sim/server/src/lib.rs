@@ -11,6 +11,7 @@ pub mod clock;
 pub mod driver;
 pub mod gateway;
 pub mod http1;
+pub mod listen;
 pub mod logs;
 pub mod thread;
 pub mod upstream;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use host_sim_scenario::{At, Change, Faults, How, Request, Seen, Setup};
+use host_sim_scenario::{At, Change, Faults, How, LogLine, Request, Seen, Setup};
 use serde_json::json;
 
 use crate::deployment::{TIMEOUT, body, chat, gateway, served, world};
@@ -128,16 +128,11 @@ fn a_client_that_leaves_ends_the_attempt_and_is_in_the_log() {
     world.request(chat().leaves_after(Duration::from_secs(2)));
     world.run();
     assert_eq!(served(&world, "w2"), 0);
-    let line = &world
-        .access_log()
-        .last()
-        .expect("a line of the request")
-        .text;
-    assert!(line.contains("\"DC\""), "{line}");
-    assert_eq!(
-        world.access_log().last().map(|line| line.at),
-        Some(Duration::from_secs(2))
-    );
+    let is_of_request = |line: &&LogLine| line.text.contains("\"log\":\"request\"");
+    let line = world.access_log().iter().find(is_of_request);
+    let line = line.expect("a line of the request");
+    assert!(line.text.contains("\"flags\":\"DC\""), "{}", line.text);
+    assert_eq!(line.at, Duration::from_secs(2));
 }
 
 #[test]

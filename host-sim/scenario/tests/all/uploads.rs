@@ -43,7 +43,7 @@ fn the_rest_of_a_large_body_is_untouched() {
 #[test]
 fn a_body_over_the_limit_is_refused_before_it_is_read_to_its_end() {
     let mut document = gateway("failover", 1);
-    document["max_body_bytes"] = 1000.into();
+    document["max_body_bytes"] = 1024.into();
     let mut world = world(&document, &Setup::default());
     let prompt = BODY.replace("hello there", &"x".repeat(2000));
     let request = host_sim_scenario::Request::post("/v1/chat/completions", prompt);

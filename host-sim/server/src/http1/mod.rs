@@ -9,6 +9,7 @@ pub mod head;
 
 pub mod request;
 pub mod response;
+pub mod target;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@ use host_sim_host::io::Headers;
 use super::body::{Body, Framing};
 use super::buffer::Buffer;
 use super::head::{BadLength, Found, HEAD_LIMIT_BYTES, HEADER_COUNT_LIMIT, HeadScan, Length};
-use super::head::{asks_to_close, has_token, headers_of, length_of, values};
+use super::head::{asks_to_close, has_token, headers_of, length_of};
+use super::target::{BadTarget, Target};
 
 /// One thing that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,7 +235,8 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
         Err(BadLength::Encoding) => return Err(BAD_ENCODING),
         Err(BadLength::Number) => return Err(CODEC_ERROR),
     };
-    let target = Target::of(method, request.path.unwrap_or_default(), &fields)?;
+    let target =
+        Target::of(method, request.path.unwrap_or_default(), &fields).map_err(bad_target)?;
     let close = asks_to_close(&fields);
     let expect_continue = has_token(&fields, b"expect", b"100-continue");
     fields.retain(|(name, _)| {
@@ -255,57 +257,9 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
     Ok(Some((head, framing)))
 }
 
-/// Where a request goes. What a missing host means is for the connection manager to say.
-struct Target {
-    authority: Option<Vec<u8>>,
-    path: Vec<u8>,
-}
-
-impl Target {
-    /// From the request line and `host`; an absolute URL replaces the latter.
-    fn of(method: &str, path: &str, fields: &Headers) -> Result<Target, BadRequest> {
-        let mut hosts = values(fields, b"host");
-        let host = hosts.next().map(<[u8]>::to_vec);
-        // Two hosts: what a filter checks and what a worker sees could differ.
-        if hosts.next().is_some() {
-            return Err(CODEC_ERROR);
-        }
-        if path.starts_with('/') || (path == "*" && method == "OPTIONS") {
-            return Ok(Target {
-                authority: host,
-                path: path.as_bytes().to_vec(),
-            });
-        }
-        let rest = path
-            .get(..7)
-            .filter(|scheme| scheme.eq_ignore_ascii_case("http://"))
-            .and_then(|_| path.get(7..));
-        let rest = rest.filter(|_| method != "CONNECT").ok_or(INVALID_URL)?;
-        let border = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(border);
-        if authority.is_empty() || authority.contains('@') {
-            return Err(INVALID_URL);
-        }
-        let path = if path.starts_with('/') {
-            path.to_owned()
-        } else {
-            format!("/{path}")
-        };
-        Ok(Target {
-            authority: Some(authority.as_bytes().to_vec()),
-            path: path.into_bytes(),
-        })
-    }
-
-    fn into_headers(self, method: &str) -> Headers {
-        let authority = self
-            .authority
-            .map(|authority| (b":authority".to_vec(), authority));
-        let rest = [
-            (b":path".to_vec(), self.path),
-            (b":method".to_vec(), method.as_bytes().to_vec()),
-            (b":scheme".to_vec(), b"http".to_vec()),
-        ];
-        authority.into_iter().chain(rest).collect()
+fn bad_target(bad: BadTarget) -> BadRequest {
+    match bad {
+        BadTarget::Url => INVALID_URL,
+        BadTarget::TwoHosts => CODEC_ERROR,
     }
 }

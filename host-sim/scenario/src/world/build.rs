@@ -1,0 +1,117 @@
+//! How a world comes into being.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use host_sim_host::config::Bootstrap;
+use host_sim_host::io::Now;
+use host_sim_host::{Process, Worker as Thread};
+
+use super::{WALL_START, World};
+use crate::agenda::Agenda;
+use crate::random::Random;
+use crate::setup::{Setup, SetupError, modules};
+use crate::site::Site;
+use crate::trace::Trace;
+
+impl World {
+    /// Starts the threads of a configuration.
+    pub(super) fn build(
+        yaml: &str,
+        names: &BTreeMap<SocketAddr, String>,
+        setup: &Setup,
+    ) -> Result<World, SetupError> {
+        let config = host_sim_envoy::read(yaml).map_err(SetupError::Read)?;
+        check_modules(&config)?;
+        let name = |address: &SocketAddr| names.get(address).cloned();
+        let sites = addresses(&config).into_iter();
+        let sites = sites
+            .map(|address| {
+                Site::new(
+                    name(&address).unwrap_or_else(|| address.to_string()),
+                    address,
+                )
+            })
+            .collect();
+        let process = Process::new(config, setup.environment.clone(), setup.seed);
+        let start = Now {
+            monotonic: Duration::ZERO,
+            wall: WALL_START,
+        };
+        let mut threads = Vec::new();
+        for index in 0..setup.threads {
+            let thread = Thread::start(process.clone(), index, modules()?, start);
+            threads.push(thread.map_err(SetupError::Start)?);
+        }
+        if threads.is_empty() {
+            return Err(SetupError::NoThread);
+        }
+        let mut world = World {
+            process,
+            threads,
+            sites,
+            clients: Vec::new(),
+            streams: BTreeMap::new(),
+            attempts: BTreeMap::new(),
+            connections: 0,
+            agenda: Agenda::default(),
+            random: Random::new(setup.seed),
+            now: Duration::ZERO,
+            wall: WALL_START,
+            happenings: 0,
+            access_log: Vec::new(),
+            log: Vec::new(),
+            trace: Trace::default(),
+        };
+        for thread in 0..world.threads.len() {
+            world.carry_out(thread);
+        }
+        Ok(world)
+    }
+}
+
+/// Says which module is missing before a thread fails on it.
+fn check_modules(config: &Bootstrap) -> Result<(), SetupError> {
+    let downstream = config
+        .listeners
+        .iter()
+        .flat_map(|listener| &listener.http.filters);
+    let upstream = config
+        .clusters
+        .values()
+        .flat_map(|cluster| &cluster.upstream_filters);
+    let paths = downstream
+        .chain(upstream)
+        .map(|plugin| PathBuf::from(&plugin.vm.code_path));
+    match paths.into_iter().find(|path| !path.exists()) {
+        Some(path) => Err(SetupError::Module(path)),
+        None => Ok(()),
+    }
+}
+
+/// All members of all clusters, each once.
+fn addresses(config: &Bootstrap) -> Vec<SocketAddr> {
+    let mut addresses: Vec<SocketAddr> = config
+        .clusters
+        .values()
+        .flat_map(|cluster| cluster.endpoints.iter().copied())
+        .collect();
+    addresses.sort();
+    addresses.dedup();
+    addresses
+}
+
+/// Address → id of the workers of a `gateway.json`.
+pub(super) fn worker_names(gateway_json: &str) -> BTreeMap<SocketAddr, String> {
+    let document: serde_json::Value = serde_json::from_str(gateway_json).unwrap_or_default();
+    let workers = document["workers"].as_array().cloned().unwrap_or_default();
+    let named = workers.iter().filter_map(|worker| {
+        Some((
+            worker["address"].as_str()?.parse().ok()?,
+            worker["id"].as_str()?.to_owned(),
+        ))
+    });
+    named.collect()
+}
