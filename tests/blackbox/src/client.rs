@@ -1,13 +1,14 @@
 //! HTTP/1.1 byte by byte: what is sent and how it is cut is the test's choice, and what comes back
 //! is seen as it arrives.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use socket2::SockRef;
+
+use crate::response::parse_head;
+pub use crate::response::{End, Head, Response, Rest};
 
 /// Longest silence before a test is given up: well above every time-out that a test sets.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -20,37 +21,6 @@ pub struct Connection {
     closed: bool,
 }
 
-/// How a response ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// With its last chunk, or the number of bytes it had promised.
-    Complete,
-    /// The connection ended before that.
-    BrokenOff,
-}
-
-/// The head of a response.
-#[derive(Clone, Debug)]
-pub struct Head {
-    /// Status.
-    pub status: u16,
-    /// Names in lower case, values as they came.
-    pub headers: Vec<(String, Vec<u8>)>,
-}
-
-/// A whole response.
-#[derive(Clone)]
-pub struct Response {
-    /// Status.
-    pub status: u16,
-    /// Names in lower case, values as they came.
-    pub headers: Vec<(String, Vec<u8>)>,
-    /// Without chunk framing.
-    pub body: Vec<u8>,
-    /// How it ended.
-    pub end: End,
-}
-
 /// A piece of a response body, as the connection had it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
@@ -58,17 +28,6 @@ pub enum Piece {
     Data(Vec<u8>, Instant),
     /// Nothing follows.
     End(End),
-}
-
-/// What is left to read of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
-    /// Chunks until an empty one.
-    Chunks,
-    /// This many bytes.
-    Bytes(usize),
-    /// Everything until the connection ends.
-    UntilClose,
 }
 
 impl Connection {
@@ -153,27 +112,39 @@ impl Connection {
     /// When nothing comes for 20 s, or it is not HTTP.
     pub fn try_head(&mut self) -> Option<Head> {
         loop {
-            while !self.buffer.windows(4).any(|window| window == b"\r\n\r\n") {
-                if !self.fill() {
-                    assert!(
-                        self.buffer.is_empty(),
-                        "half a head: {}",
-                        String::from_utf8_lossy(&self.buffer)
-                    );
-                    return None;
-                }
-            }
-            let end = self
-                .buffer
-                .windows(4)
-                .position(|window| window == b"\r\n\r\n")
-                .unwrap_or_default();
-            let bytes: Vec<u8> = self.buffer.drain(..end + 4).collect();
-            let head = parse_head(&bytes);
+            let head = self.any_head()?;
             if head.status != 100 {
                 return Some(head);
             }
         }
+    }
+
+    /// Whether the next head is `100 Continue`.
+    ///
+    /// # Panics
+    /// As [`Connection::try_head`].
+    pub fn is_told_to_go_on(&mut self) -> bool {
+        self.any_head().is_some_and(|head| head.status == 100)
+    }
+
+    fn any_head(&mut self) -> Option<Head> {
+        while !self.buffer.windows(4).any(|window| window == b"\r\n\r\n") {
+            if !self.fill() {
+                assert!(
+                    self.buffer.is_empty(),
+                    "half a head: {}",
+                    String::from_utf8_lossy(&self.buffer)
+                );
+                return None;
+            }
+        }
+        let end = self
+            .buffer
+            .windows(4)
+            .position(|window| window == b"\r\n\r\n")
+            .unwrap_or_default();
+        let bytes: Vec<u8> = self.buffer.drain(..end + 4).collect();
+        Some(parse_head(&bytes))
     }
 
     /// The next piece of a body, as soon as it is there.
@@ -284,122 +255,20 @@ impl Connection {
     }
 }
 
-fn parse_head(bytes: &[u8]) -> Head {
-    let mut lines = bytes
-        .split(|byte| *byte == b'\n')
-        .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let first = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
-    let status = first
-        .strip_prefix("HTTP/1.")
-        .and_then(|rest| rest.get(2..5))
-        .and_then(|status| status.parse().ok())
-        .unwrap_or_else(|| panic!("{first:?} is no status line"));
-    let headers = lines
-        .filter(|line| !line.is_empty())
-        .map(|line| {
-            let colon = line
-                .iter()
-                .position(|byte| *byte == b':')
-                .unwrap_or(line.len());
-            let (name, value) = line.split_at(colon);
-            let value = value.get(1..).unwrap_or_default().trim_ascii();
-            (
-                String::from_utf8_lossy(name).to_ascii_lowercase(),
-                value.to_vec(),
-            )
-        })
-        .collect();
-    Head { status, headers }
-}
-
-impl Head {
-    /// The first header of that lower-case name, as text.
-    #[must_use]
-    pub fn header(&self, name: &str) -> Option<String> {
-        header(&self.headers, name)
+/// The bytes of a request with a host, these header lines, and a `content-length` unless it is a
+/// `GET` without a body.
+#[must_use]
+pub fn request(method: &str, target: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
+    let mut out = format!("{method} {target} HTTP/1.1\r\nhost: gateway.test\r\n");
+    for line in headers {
+        out.push_str(line);
+        out.push_str("\r\n");
     }
-
-    /// How its body is framed.
-    #[must_use]
-    pub fn rest(&self) -> Rest {
-        if self.header("transfer-encoding").is_some() {
-            return Rest::Chunks;
-        }
-        match self
-            .header("content-length")
-            .and_then(|length| length.parse().ok())
-        {
-            Some(length) => Rest::Bytes(length),
-            None if matches!(self.status, 204 | 304) => Rest::Bytes(0),
-            None => Rest::UntilClose,
-        }
+    if !body.is_empty() || method != "GET" {
+        out.push_str(&format!("content-length: {}\r\n", body.len()));
     }
-}
-
-impl fmt::Debug for Response {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} ({:?})", self.status, self.end)?;
-        for (name, value) in &self.headers {
-            writeln!(f, "{name}: {}", String::from_utf8_lossy(value))?;
-        }
-        write!(f, "\n{}", self.text())
-    }
-}
-
-impl Response {
-    /// The first header of that lower-case name, as text.
-    #[must_use]
-    pub fn header(&self, name: &str) -> Option<String> {
-        header(&self.headers, name)
-    }
-
-    /// The body as text, odd bytes replaced.
-    #[must_use]
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    /// The body as JSON.
-    ///
-    /// # Panics
-    /// When it is none.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body)
-            .unwrap_or_else(|problem| panic!("{problem} in {:?}", self.text()))
-    }
-
-    /// `error.code` of the body; empty if there is none.
-    #[must_use]
-    pub fn error_code(&self) -> String {
-        serde_json::from_slice::<Value>(&self.body)
-            .ok()
-            .and_then(|body| body["error"]["code"].as_str().map(str::to_owned))
-            .unwrap_or_default()
-    }
-
-    /// Status and `error.code`, for comparing both at once.
-    #[must_use]
-    pub fn outcome(&self) -> (u16, String) {
-        (self.status, self.error_code())
-    }
-
-    /// `choices[0].message.content` of a chat.
-    ///
-    /// # Panics
-    /// When the body is no chat.
-    #[must_use]
-    pub fn content(&self) -> String {
-        let content = self.json()["choices"][0]["message"]["content"]
-            .as_str()
-            .map(str::to_owned);
-        content.unwrap_or_else(|| panic!("no chat: {} {:?}", self.status, self.text()))
-    }
-}
-
-fn header(headers: &[(String, Vec<u8>)], name: &str) -> Option<String> {
-    headers
-        .iter()
-        .find(|(key, _)| key == name)
-        .map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+    out.push_str("\r\n");
+    let mut out = out.into_bytes();
+    out.extend_from_slice(body);
+    out
 }

@@ -3,6 +3,7 @@
 //! [`World`] starts everything on free ports and ends it; [`Connection`] speaks HTTP/1.1 byte by
 //! byte, [`h2`] HTTP/2. The same test runs on Envoy and on host-sim: [`both_engines!`].
 
+mod builder;
 pub mod client;
 mod document;
 pub mod engine;
@@ -11,12 +12,14 @@ mod guest;
 pub mod h2;
 mod log;
 mod ports;
+mod response;
 pub mod shell;
 pub mod world;
 
+pub use builder::{Places, WorldBuilder};
 pub use client::{Connection, End, Response};
 pub use document::Document;
 pub use engine::Engine;
 pub use guest::Guest;
 pub use mock_worker::{At, Drip, Faults, How, MockWorker, Request, Seen, Settings};
-pub use world::{World, WorldBuilder};
+pub use world::World;

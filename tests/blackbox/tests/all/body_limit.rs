@@ -10,10 +10,11 @@ both_engines![
     a_body_at_the_limit_passes_and_one_byte_more_is_refused,
     a_body_that_comes_in_pieces_is_counted_once,
     a_length_over_the_limit_is_refused_before_the_body_comes,
+    a_client_that_asks_first_is_told_to_go_on_or_refused,
     the_default_limit_is_four_mebibytes,
 ];
 
-envoy_only!["host-sim speaks HTTP/1.1 only": http2_has_the_same_limit, http2_requests_are_served];
+envoy_only!["host-sim speaks HTTP/1.1 only": http2_has_the_same_limit, http2_requests_are_served, http2_requests_without_a_body_are_answered];
 
 const LIMIT: usize = 2048;
 
@@ -85,6 +86,25 @@ fn a_body_that_comes_in_pieces_is_counted_once(engine: Engine) {
     assert_eq!(response.status, 200, "{response:?}");
 }
 
+fn a_client_that_asks_first_is_told_to_go_on_or_refused(engine: Engine) {
+    let world = limited(engine);
+    let ask = |length: usize| {
+        format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: g\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n"
+        )
+    };
+
+    let mut client = world.connect();
+    client.send(ask(LIMIT));
+    assert!(client.is_told_to_go_on());
+    assert_eq!(client.send(body(LIMIT)).response().status, 200);
+    let refusal = world.connect().send(ask(LIMIT + 1)).response();
+
+    assert_eq!(refusal.outcome(), refused(413, "request_too_large"));
+    assert_eq!(world.hits(), [1]);
+    assert_eq!(world.worker("w1").requests()[0].header("expect"), None);
+}
+
 fn a_length_over_the_limit_is_refused_before_the_body_comes(engine: Engine) {
     let world = limited(engine);
 
@@ -139,6 +159,20 @@ fn http2_requests_are_served(engine: Engine) {
 
     assert_eq!(status, 200);
     assert!(String::from_utf8_lossy(&body).contains("hello from w1"));
+}
+
+/// C18
+fn http2_requests_without_a_body_are_answered(engine: Engine) {
+    let world = limited(engine);
+
+    let Outcome::Response { status, body } =
+        h2::post(world.address(), "/v1/chat/completions", &[], b"")
+    else {
+        panic!("no answer")
+    };
+
+    assert_eq!(status, 400);
+    assert!(String::from_utf8_lossy(&body).contains("invalid_json"));
 }
 
 /// The client that is still sending may see the stream reset instead of the answer.

@@ -1,5 +1,7 @@
 //! Another candidate is tried when the first has given nothing.
 
+use std::time::Duration;
+
 use blackbox::{At, Engine, Faults, How, World, both_engines};
 use serde_json::json;
 
@@ -12,6 +14,7 @@ both_engines![
     silence_before_the_first_byte_goes_to_the_next_worker,
     candidates_are_tried_in_order_over_clusters_and_back,
     a_stream_that_has_not_begun_goes_to_the_next_worker,
+    many_requests_at_once_all_go_to_the_next_worker,
     an_address_that_is_no_member_of_its_cluster_reaches_nobody_else,
 ];
 
@@ -25,6 +28,7 @@ fn world(engine: Engine) -> World {
         .worker("w1")
         .worker("w2")
         .worker_in("elsewhere", "w3")
+        .endpoint("patient", &[("w1", "first"), ("w2", "second")])
         .endpoint_with("same", &[("w1", "first"), ("w2", "second")], quick())
         .endpoint_with("across", &[("w1", "first"), ("w3", "third")], quick())
         .start()
@@ -145,6 +149,30 @@ fn a_stream_that_has_not_begun_goes_to_the_next_worker(engine: Engine) {
     );
 }
 
+/// Envoy's own bound on retries would let three through at a time.
+fn many_requests_at_once_all_go_to_the_next_worker(engine: Engine) {
+    const CLIENTS: usize = 40;
+    let world = world(engine);
+    world.fail("w1", Faults::status(503));
+    world.fail("w2", Faults::interrupt(At::BeforeHeaders, How::Hold));
+
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let ask = || world.chat(r#"{"model":"patient"}"#).status;
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(ask)).collect();
+        let all_there = world
+            .worker("w2")
+            .wait_until(Duration::from_secs(10), |seen| seen.len() == CLIENTS);
+        world.worker("w2").release();
+        assert!(all_there, "only {:?} were tried", world.hits());
+        clients
+            .into_iter()
+            .map(|client| client.join().expect("a client does not panic"))
+            .collect()
+    });
+
+    assert_eq!(statuses, [200; CLIENTS]);
+}
+
 /// The document knows `w2`, but its cluster has no such member any more.
 fn an_address_that_is_no_member_of_its_cluster_reaches_nobody_else(engine: Engine) {
     let world = World::on(engine)
@@ -176,6 +204,12 @@ fn an_address_that_is_no_member_of_its_cluster_reaches_nobody_else(engine: Engin
         (503, "no_backend_available".to_owned()),
         "{alone:?}"
     );
+    let line = world.log().request(
+        &alone
+            .header("x-request-id")
+            .expect("every answer has an id"),
+    );
+    assert_eq!(line["flags"], "UH", "no attempt was begun: {line}");
     assert_eq!(
         world.worker("w1").recorded().len() + world.worker("w2").recorded().len(),
         0

@@ -1,0 +1,292 @@
+//! What a test wants, and its start.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use host_sim_envoy::{RenderOptions, render};
+use mock_worker::{MockWorker, Settings};
+use serde_json::Value;
+
+use crate::document::Document;
+use crate::engine::Engine;
+use crate::gateway::{Gateway, Launch};
+use crate::guest::Guest;
+use crate::log::AccessLog;
+use crate::ports::Port;
+use crate::shell::modules;
+use crate::world::World;
+
+/// Changes the YAML before the gateway starts.
+type Edit = Box<dyn FnOnce(String, &Places<'_>) -> String>;
+
+/// What to start.
+pub struct WorldBuilder {
+    engine: Engine,
+    workers: Vec<WorkerSpec>,
+    document: Document,
+    edits: Vec<Edit>,
+    environment: Vec<(String, String)>,
+    arguments: Vec<String>,
+    concurrency: u32,
+}
+
+struct WorkerSpec {
+    cluster: String,
+    settings: Settings,
+    credential: Option<String>,
+}
+
+/// What a YAML of a test's own needs to know.
+pub struct Places<'a> {
+    /// Where the gateway listens.
+    pub listen: SocketAddr,
+    /// Where its admin endpoints listen.
+    pub admin: SocketAddr,
+    /// File of the access log.
+    pub access_log: &'a Path,
+    /// The test's folder, for files that the gateway reads.
+    pub folder: &'a Path,
+    /// Worker ids and addresses.
+    pub workers: Vec<(String, SocketAddr)>,
+}
+
+impl Places<'_> {
+    /// The address of a worker.
+    ///
+    /// # Panics
+    /// When there is no such worker.
+    #[must_use]
+    pub fn worker(&self, id: &str) -> SocketAddr {
+        self.workers
+            .iter()
+            .find(|(name, _)| name == id)
+            .map(|(_, address)| *address)
+            .expect("a worker of this world")
+    }
+}
+
+impl WorldBuilder {
+    pub(crate) fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            workers: Vec::new(),
+            document: Document::default(),
+            edits: Vec::new(),
+            environment: Vec::new(),
+            arguments: Vec::new(),
+            concurrency: 1,
+        }
+    }
+
+    /// Adds a worker to cluster `workers`.
+    #[must_use]
+    pub fn worker(self, id: &str) -> Self {
+        self.worker_in("workers", id)
+    }
+
+    /// Adds a worker to a cluster.
+    #[must_use]
+    pub fn worker_in(self, cluster: &str, id: &str) -> Self {
+        self.worker_with(
+            cluster,
+            Settings {
+                id: id.to_owned(),
+                ..Settings::default()
+            },
+            None,
+        )
+    }
+
+    /// Adds a worker that asks for a key, which the gateway has in the environment.
+    #[must_use]
+    pub fn worker_with_key(self, id: &str, variable: &str, key: &str) -> Self {
+        let settings = Settings {
+            id: id.to_owned(),
+            key: Some(key.to_owned()),
+            ..Settings::default()
+        };
+        self.worker_with("workers", settings, Some(variable))
+            .environment(variable, key)
+    }
+
+    /// Adds a worker; `credential` names the gateway's environment variable with its key.
+    #[must_use]
+    pub fn worker_with(
+        mut self,
+        cluster: &str,
+        settings: Settings,
+        credential: Option<&str>,
+    ) -> Self {
+        self.workers.push(WorkerSpec {
+            cluster: cluster.to_owned(),
+            settings,
+            credential: credential.map(str::to_owned),
+        });
+        self
+    }
+
+    /// Adds an endpoint of mode `failover` whose targets are `(worker, served model name)`.
+    #[must_use]
+    pub fn endpoint(mut self, name: &str, targets: &[(&str, &str)]) -> Self {
+        self.document = self.document.endpoint(name, targets);
+        self
+    }
+
+    /// The same with other fields of the endpoint.
+    #[must_use]
+    pub fn endpoint_with(mut self, name: &str, targets: &[(&str, &str)], fields: Value) -> Self {
+        self.document = self.document.endpoint_with(name, targets, fields);
+        self
+    }
+
+    /// Sets a field of the document's top level.
+    #[must_use]
+    pub fn with(mut self, field: &str, value: Value) -> Self {
+        self.document = self.document.with(field, value);
+        self
+    }
+
+    /// Changes the rendered YAML.
+    #[must_use]
+    pub fn edit_yaml(self, edit: impl FnOnce(String) -> String + 'static) -> Self {
+        self.edit_yaml_with(|yaml, _| edit(yaml))
+    }
+
+    /// The same, knowing where everything is.
+    #[must_use]
+    pub fn edit_yaml_with(
+        mut self,
+        edit: impl FnOnce(String, &Places<'_>) -> String + 'static,
+    ) -> Self {
+        self.edits.push(Box::new(edit));
+        self
+    }
+
+    /// Puts a guest into the rendered chain.
+    #[must_use]
+    pub fn guest(self, guest: Guest) -> Self {
+        self.edit_yaml_with(move |yaml, places| guest.insert(&yaml, places.folder))
+    }
+
+    /// Replaces text of the rendered YAML that stands there once, for example a time-out that no
+    /// test can wait for.
+    #[must_use]
+    pub fn replace_in_yaml(self, old: &'static str, new: &'static str) -> Self {
+        self.edit_yaml(move |yaml| {
+            assert_eq!(
+                yaml.matches(old).count(),
+                1,
+                "{old} stands once in the YAML"
+            );
+            yaml.replace(old, new)
+        })
+    }
+
+    /// Sets an environment variable of the gateway.
+    #[must_use]
+    pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Adds an argument of the gateway's program.
+    #[must_use]
+    pub fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// Number of worker threads of the gateway; 1 if not set.
+    #[must_use]
+    pub fn concurrency(mut self, threads: u32) -> Self {
+        self.concurrency = threads;
+        self
+    }
+
+    /// Starts everything with what the product renders of the document.
+    ///
+    /// # Panics
+    /// When something does not start.
+    #[must_use]
+    pub fn start(self) -> World {
+        let modules = modules();
+        let document = self.document.clone();
+        let described: Vec<_> = self
+            .workers
+            .iter()
+            .map(|worker| (worker.cluster.clone(), worker.credential.clone()))
+            .collect();
+        self.start_yaml(move |places| {
+            let mut document = document;
+            for ((id, address), (cluster, credential)) in places.workers.iter().zip(described) {
+                document = document.worker(id, &cluster, *address, credential.as_deref());
+            }
+            let options = RenderOptions {
+                listen: places.listen,
+                admin: places.admin,
+                modules: modules.display().to_string(),
+                access_log: places.access_log.display().to_string(),
+            };
+            let text = serde_json::to_string_pretty(document.value())
+                .expect("a JSON value can be written");
+            render(&text, &options).unwrap_or_else(|problem| panic!("rendering {text}: {problem}"))
+        })
+    }
+
+    /// Starts everything with a YAML of the test's own.
+    ///
+    /// # Panics
+    /// When something does not start.
+    #[must_use]
+    pub fn start_yaml(self, yaml: impl FnOnce(&Places<'_>) -> String) -> World {
+        let folder = tempfile::Builder::new()
+            .prefix("blackbox-")
+            .tempdir()
+            .expect("a folder for the test");
+        let (listen, admin) = (Port::reserve(), Port::reserve());
+        let workers: Vec<_> = self
+            .workers
+            .into_iter()
+            .map(|worker| {
+                (
+                    worker.settings.id.clone(),
+                    MockWorker::start_free(worker.settings),
+                )
+            })
+            .collect();
+        let access_log = folder.path().join("access.log");
+        let places = Places {
+            listen: listen.address,
+            admin: admin.address,
+            access_log: &access_log,
+            folder: folder.path(),
+            workers: workers
+                .iter()
+                .map(|(id, worker)| (id.clone(), worker.address()))
+                .collect(),
+        };
+        let yaml = self
+            .edits
+            .into_iter()
+            .fold(yaml(&places), |yaml, edit| edit(yaml, &places));
+        let config = folder.path().join("envoy.yaml");
+        std::fs::write(&config, yaml).expect("the test's folder can be written");
+        let gateway = Gateway::start(&Launch {
+            engine: self.engine,
+            config: &config,
+            folder: folder.path(),
+            concurrency: self.concurrency,
+            environment: &self.environment,
+            arguments: &self.arguments,
+            listen: listen.address,
+        });
+        World {
+            gateway,
+            workers,
+            log: AccessLog { path: access_log },
+            listen,
+            admin,
+            folder,
+        }
+    }
+}
