@@ -9,9 +9,10 @@ const CEL: &str = "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilt
 /// The one expression that is modelled: the answer is not a wasm filter's.
 const HAS_DETAILS: &str = "response.code_details != ''";
 /// Short names of response flags that Envoy knows.
-const FLAGS: [&str; 28] = [
+const FLAGS: [&str; 30] = [
     "LH", "UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "DI", "FI", "RL", "UAEX", "RLSE", "DC",
-    "URX", "SI", "IH", "DPE", "UMSDR", "RFCF", "NFCF", "DT", "UPE", "NC", "OM", "DF", "DO",
+    "URX", "SI", "IH", "DPE", "UMSDR", "RFCF", "NFCF", "DT", "UPE", "NC", "OM", "DF", "DO", "DR",
+    "UDO",
 ];
 
 /// The mappers of `local_reply_config`.

@@ -23,8 +23,8 @@ const RETRY_ON: [&str; 7] = [
     "reset",
     "connect-failure",
     "retriable-4xx",
-    "refused-stream",
     "retriable-status-codes",
+    "envoy-ratelimited",
 ];
 
 /// The virtual hosts of `route_config`.

@@ -1,6 +1,6 @@
 //! `envoy.extensions.filters.http.wasm.v3.Wasm`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,9 +101,9 @@ fn environment(at: At<'_>) -> Read<(BTreeMap<String, String>, Vec<String>)> {
                 .collect()
         })?;
         let values: BTreeMap<String, String> = values.unwrap_or_default();
-        let twice = host_env_keys.iter().find(|key| values.contains_key(*key));
-        if let Some(key) = twice {
-            return Err(at.problem(format!("{key}: is both in key_values and in host_env_keys")));
+        let mut seen: BTreeSet<&str> = values.keys().map(String::as_str).collect();
+        if let Some(key) = host_env_keys.iter().find(|key| !seen.insert(key)) {
+            return Err(at.problem(format!("{key}: is there twice")));
         }
         Ok((values, host_env_keys))
     })

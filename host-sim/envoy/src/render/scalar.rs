@@ -51,7 +51,39 @@ fn literal(text: &str) -> Option<(&'static str, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::{document, quoted};
+    use crate::tree::{Value, parse};
+
+    /// What a reader of YAML finds as the value of the document, two levels down as in the file.
+    fn read_back(text: &str) -> String {
+        let yaml = format!(
+            "a:\n  b:\n    {}\n  c: 1\n",
+            document(text).replace('\n', "\n  ")
+        );
+        let root = parse(&yaml).unwrap();
+        let Value::Map(a) = &root.value else {
+            panic!("{yaml}")
+        };
+        let Value::Map(b) = &a[0].node.value else {
+            panic!("{yaml}")
+        };
+        let Value::Map(fields) = &b[0].node.value else {
+            panic!("{yaml}")
+        };
+        match &fields[1].node.value {
+            Value::Quoted(text) => text.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_document_reads_back_as_exactly_its_own_bytes(text in "\\{?[ \t\r\n\"#:{}a\\\\é\u{85}\u{2028}😀]{0,40}\n?") {
+            prop_assert_eq!(read_back(&text), text);
+        }
+    }
 
     #[test]
     fn what_yaml_might_read_otherwise_is_escaped() {

@@ -252,6 +252,11 @@ fn a_value_of_another_kind_is_refused() {
 fn what_contradicts_itself_is_refused() {
     check(&[
         (
+            "filename: a.wasm}}",
+            "filename: a.wasm}}, environment_variables: {host_env_keys: [A], key_values: {A: b}}",
+            "line 22: PLUGIN.vm_config.environment_variables: A: is there twice",
+        ),
+        (
             "{cluster: c}",
             "{cluster: d}",
             "line 3: LISTENER: a route names the cluster \"d\", which is not there",
