@@ -30,6 +30,20 @@ pub trait Plugin: Sized + 'static {
 
     /// A filter for a new request.
     fn filter(self: &Rc<Self>) -> Self::Filter;
+
+    /// Time between two ticks of this thread's copy; zero never ticks.
+    fn period(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// The timer fired. Needs the callback `tick`.
+    ///
+    /// # Errors
+    /// A host call that failed; it is logged, and the next tick comes all the same.
+    #[allow(unused_variables, reason = "the default ignores what it is given")]
+    fn on_tick(&self, cx: &mut Root<'_>) -> HostResult<()> {
+        Ok(())
+    }
 }
 
 /// A configured module that works by a timer instead of on requests: one per thread and

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod errors;
+pub mod health;
 pub mod identity;
 pub mod names;
 pub mod paths;
@@ -9,6 +10,7 @@ pub mod records;
 mod wire;
 
 pub use errors::{Code, Dialect, ErrorBody};
+pub use health::Health;
 pub use identity::Identity;
 pub use paths::{ApiKind, Route};
 pub use plan::{Candidate, Plan};

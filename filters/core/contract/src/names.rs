@@ -6,6 +6,11 @@ pub const ENDPOINT_LIST: &str = "x-gateway-destination-endpoint";
 pub const CLUSTER: &str = "x-dragoman-cluster";
 /// Set to `1` by `select`; only requests that carry it match the route to the workers.
 pub const ROUTED: &str = "x-dragoman-routed";
+/// Marks a callout of `poll`; its value is the process's probe token.
+pub const PROBE: &str = "x-dragoman-probe";
+/// Key of the probe token in shared data: 16 random bytes as hex that `poll` makes once, so that
+/// nobody else can have `attempt` present a worker's credential.
+pub const PROBE_TOKEN_KEY: &str = "dragoman/1/probe_token";
 /// Every internal header starts with this.
 pub const INTERNAL_PREFIX: &str = "x-dragoman-";
 /// Envoy's own control headers start with this; a client may set none of them.

@@ -75,6 +75,10 @@ impl<'a> Reader<'a> {
         Some(u32::from_le_bytes(self.array()?))
     }
 
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.array()?))
+    }
+
     pub(crate) fn str(&mut self) -> Option<&'a str> {
         let length = self.u16()?;
         std::str::from_utf8(self.take(usize::from(length))?).ok()

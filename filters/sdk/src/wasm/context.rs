@@ -44,6 +44,12 @@ fn configured<T>(
         .ok()
 }
 
+fn report(result: HostResult<()>) {
+    if let Err(error) = result {
+        WasmHost.log(Level::Error, &error.to_string());
+    }
+}
+
 fn callout_response(num_headers: usize, body_size: usize) -> CalloutResponse {
     let mut response = CalloutResponse::default();
     // Without headers the connection broke, and there is nothing to read.
@@ -66,14 +72,12 @@ impl<S: Service> Timer<S> {
         let Some(service) = &mut self.service else {
             return;
         };
-        if let Err(error) = work(
+        report(work(
             service,
             &mut crate::Root {
                 host: &mut WasmHost,
             },
-        ) {
-            WasmHost.log(Level::Error, &error.to_string());
-        }
+        ));
     }
 }
 
@@ -121,7 +125,18 @@ impl HttpContext for Passing {}
 impl<P: Plugin> RootContext for Root<P> {
     fn on_configure(&mut self, _size: usize) -> bool {
         self.plugin = configured(P::configure).map(Rc::new);
-        self.plugin.is_some()
+        let Some(plugin) = &self.plugin else {
+            return false;
+        };
+        let period = plugin.period();
+        period.is_zero() || super::calls::set_tick_period(period).is_ok()
+    }
+
+    fn on_tick(&mut self) {
+        let Some(plugin) = &self.plugin else { return };
+        report(plugin.on_tick(&mut crate::Root {
+            host: &mut WasmHost,
+        }));
     }
 
     fn create_http_context(&self, _context_id: u32) -> Option<Box<dyn HttpContext>> {
