@@ -20,6 +20,8 @@ mod failover;
 mod given_up;
 #[path = "all/internal_headers.rs"]
 mod internal_headers;
+#[path = "all/mechanisms/mod.rs"]
+mod mechanisms;
 #[path = "all/order.rs"]
 mod order;
 #[path = "all/paths.rs"]

@@ -1,0 +1,279 @@
+//! Configurations with guests in them, from the parts that differ.
+
+use std::net::SocketAddr;
+
+use blackbox::shell::modules;
+use blackbox::world::Places;
+use serde_json::{Value, json};
+
+const TYPE: &str = "type.googleapis.com/envoy.extensions";
+
+/// A module in a chain.
+#[derive(Clone)]
+pub(super) struct Plugin {
+    name: String,
+    module: &'static str,
+    words: String,
+    vm: String,
+    vm_id: String,
+}
+
+/// A plugin of the given name with these words, in a VM of its own.
+pub(super) fn probe(name: &str, words: &[&str]) -> Plugin {
+    Plugin {
+        name: name.to_owned(),
+        module: "probe",
+        words: words.join("\n"),
+        vm: name.to_owned(),
+        vm_id: "test".to_owned(),
+    }
+}
+
+/// A guest that takes no configuration.
+pub(super) fn guest(module: &'static str) -> Plugin {
+    Plugin {
+        module,
+        ..probe(module, &[])
+    }
+}
+
+impl Plugin {
+    /// In the VM of another plugin of the same module.
+    pub(super) fn in_vm(self, vm: &str) -> Self {
+        Self {
+            vm: vm.to_owned(),
+            ..self
+        }
+    }
+
+    /// With shared data of its own.
+    pub(super) fn with_vm_id(self, vm_id: &str) -> Self {
+        Self {
+            vm_id: vm_id.to_owned(),
+            ..self
+        }
+    }
+
+    /// An entry of `http_filters`.
+    pub(super) fn filter(&self) -> Value {
+        let file = modules().join(format!("guests/{}.wasm", self.module));
+        assert!(
+            file.is_file(),
+            "there are no guests: run scripts/build-filters --guests first"
+        );
+        let string = |value: &str| json!({"@type": "type.googleapis.com/google.protobuf.StringValue", "value": value});
+        json!({"name": self.name, "typed_config": {
+            "@type": format!("{TYPE}.filters.http.wasm.v3.Wasm"),
+            "config": {
+                "name": self.name,
+                "root_id": self.name,
+                "configuration": string(&self.words),
+                "allow_on_headers_stop_iteration": true,
+                "failure_policy": "FAIL_RELOAD",
+                "reload_config": {"backoff": {"base_interval": "0.1s"}},
+                "vm_config": {
+                    "vm_id": self.vm_id,
+                    "configuration": string(&self.vm),
+                    "runtime": "envoy.wasm.runtime.v8",
+                    "code": {"local": {"filename": file.display().to_string()}},
+                },
+            },
+        }})
+    }
+}
+
+/// How a cluster chooses a host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// Each in turn.
+    RoundRobin,
+    /// By the list of addresses, and nobody outside it: as in the shipped configuration.
+    InOrder,
+}
+
+/// A configuration that grows.
+pub(super) struct Raw<'a> {
+    places: &'a Places<'a>,
+    filters: Vec<Value>,
+    clusters: Vec<Value>,
+    route: Value,
+    listener: Value,
+    hcm: Value,
+    host: Value,
+    log: Value,
+}
+
+impl<'a> Raw<'a> {
+    /// Everything goes to the cluster `workers`.
+    pub(super) fn new(places: &'a Places<'a>) -> Self {
+        Self {
+            places,
+            filters: Vec::new(),
+            clusters: Vec::new(),
+            route: json!({"cluster": "workers", "timeout": "10s"}),
+            listener: json!({}),
+            hcm: json!({}),
+            host: json!({}),
+            log: json!({}),
+        }
+    }
+
+    /// The next filter of the chain.
+    pub(super) fn filter(mut self, plugin: &Plugin) -> Self {
+        self.filters.push(plugin.filter());
+        self
+    }
+
+    /// A cluster with these workers and upstream filters.
+    pub(super) fn cluster(
+        mut self,
+        name: &str,
+        choice: Choice,
+        workers: &[&str],
+        attempt: &[Plugin],
+    ) -> Self {
+        let hosts: Vec<_> = workers
+            .iter()
+            .map(|worker| self.places.worker(worker))
+            .collect();
+        let mut cluster = plain_cluster(name, &hosts);
+        if choice == Choice::InOrder {
+            cluster["load_balancing_policy"] = in_order();
+        }
+        if !attempt.is_empty() {
+            let mut chain: Vec<_> = attempt.iter().map(Plugin::filter).collect();
+            chain.push(json!({"name": "codec", "typed_config": {
+                "@type": format!("{TYPE}.filters.http.upstream_codec.v3.UpstreamCodec")}}));
+            let options = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+            cluster["typed_extension_protocol_options"] = json!({options: {
+                "@type": format!("type.googleapis.com/{options}"),
+                "explicit_http_config": {"http_protocol_options": {}},
+                "http_filters": chain,
+            }});
+        }
+        self.clusters.push(cluster);
+        self
+    }
+
+    /// The action of the only route.
+    pub(super) fn route(mut self, route: Value) -> Self {
+        self.route = route;
+        self
+    }
+
+    /// Sets a field of the listener.
+    pub(super) fn listener(mut self, field: &str, value: Value) -> Self {
+        self.listener[field] = value;
+        self
+    }
+
+    /// Sets a field of the connection manager.
+    pub(super) fn hcm(mut self, field: &str, value: Value) -> Self {
+        self.hcm[field] = value;
+        self
+    }
+
+    /// Sets a field of the virtual host.
+    pub(super) fn virtual_host(mut self, field: &str, value: Value) -> Self {
+        self.host[field] = value;
+        self
+    }
+
+    /// Adds a field to the line of a request.
+    pub(super) fn log(mut self, field: &str, format: &str) -> Self {
+        self.log[field] = format.into();
+        self
+    }
+
+    /// The text.
+    pub(super) fn yaml(self) -> String {
+        let mut line = json!({"log": "request", "request_id": "%STREAM_ID%", "code": "%RESPONSE_CODE%",
+            "details": "%RESPONSE_CODE_DETAILS%"});
+        extend(&mut line, self.log);
+        let attempt = json!({"log": "attempt", "request_id": "%REQ(X-REQUEST-ID)%", "host": "%UPSTREAM_HOST%"});
+        let mut filters = self.filters;
+        filters.push(json!({"name": "router", "typed_config": {
+            "@type": format!("{TYPE}.filters.http.router.v3.Router"),
+            "suppress_envoy_headers": true,
+            "upstream_log": [log_file(self.places, attempt)]}}));
+        let mut host = json!({"name": "gateway", "domains": ["*"],
+            "routes": [{"match": {"prefix": "/"}, "route": self.route}]});
+        extend(&mut host, self.host);
+        let mut hcm = json!({
+            "@type": format!("{TYPE}.filters.network.http_connection_manager.v3.HttpConnectionManager"),
+            "stat_prefix": "public", "use_remote_address": true,
+            "always_set_request_id_in_response": true, "delayed_close_timeout": "0.2s",
+            "access_log": [log_file(self.places, line)],
+            "route_config": {"virtual_hosts": [host]},
+            "http_filters": filters,
+        });
+        extend(&mut hcm, self.hcm);
+        let manager = json!({"name": "hcm", "typed_config": hcm});
+        let mut listener = json!({"name": "public", "address": socket(self.places.listen),
+            "filter_chains": [{"filters": [manager]}]});
+        extend(&mut listener, self.listener);
+        let all = json!({"admin": {"address": socket(self.places.admin)},
+            "static_resources": {"listeners": [listener], "clusters": self.clusters}});
+        serde_json::to_string_pretty(&all).expect("a JSON value can be written")
+    }
+}
+
+/// A rendered configuration with a filter in front of its chain.
+pub(super) fn before_the_chain(yaml: &str, plugin: &Plugin) -> String {
+    let filters = "http_filters:\n";
+    let with = format!("{filters}          - {}\n", plugin.filter());
+    yaml.replacen(filters, &with, 1)
+}
+
+/// A rendered configuration with one more cluster, of one host and without filters.
+pub(super) fn with_cluster(yaml: &str, name: &str, host: SocketAddr) -> String {
+    let clusters = "  clusters:\n";
+    let cluster = plain_cluster(name, &[host]);
+    yaml.replacen(clusters, &format!("{clusters}  - {cluster}\n"), 1)
+}
+
+fn plain_cluster(name: &str, hosts: &[SocketAddr]) -> Value {
+    let endpoints: Vec<_> = hosts
+        .iter()
+        .map(|host| json!({"endpoint": {"address": socket(*host)}}))
+        .collect();
+    json!({
+        "name": name, "type": "STATIC", "connect_timeout": "1s",
+        "circuit_breakers": {"thresholds": [{"max_retries": 1000}]},
+        "load_assignment": {"cluster_name": name, "endpoints": [{"lb_endpoints": endpoints}]},
+    })
+}
+
+fn socket(address: SocketAddr) -> Value {
+    json!({"socket_address": {"address": address.ip().to_string(), "port_value": address.port()}})
+}
+
+fn log_file(places: &Places<'_>, format: Value) -> Value {
+    json!({"name": "file", "typed_config": {
+        "@type": format!("{TYPE}.access_loggers.file.v3.FileAccessLog"),
+        "path": places.access_log.display().to_string(),
+        "log_format": {"json_format": format}}})
+}
+
+fn in_order() -> Value {
+    let policies = |name: &str, mut config: Value| {
+        config["@type"] = format!("{TYPE}.load_balancing_policies.{name}").into();
+        json!({"policies": [{"typed_extension_config": {"name": name, "typed_config": config}}]})
+    };
+    let nobody = policies(
+        "subset.v3.Subset",
+        json!({"fallback_policy": "NO_FALLBACK", "subset_selectors": [{"keys": ["never"]}],
+            "subset_lb_policy": policies("round_robin.v3.RoundRobin", json!({}))}),
+    );
+    policies(
+        "override_host.v3.OverrideHost",
+        json!({"override_host_sources": [{"header": "x-gateway-destination-endpoint"}],
+            "fallback_policy": nobody}),
+    )
+}
+
+fn extend(value: &mut Value, more: Value) {
+    if let (Some(object), Value::Object(more)) = (value.as_object_mut(), more) {
+        object.extend(more);
+    }
+}

@@ -1,0 +1,143 @@
+//! A trap fails its VM: what ends, when, and how soon all is well again.
+
+use std::time::{Duration, Instant};
+
+use blackbox::world::request;
+use blackbox::{At, Engine, Faults, How, World, both_engines};
+
+use super::raw::{Choice, Raw, before_the_chain, probe, with_cluster};
+use crate::support::{CHAT, chat_request, refused};
+
+both_engines![
+    a_stream_paused_in_a_vm_that_traps_ends_with_the_limit_on_silence,
+    the_limit_of_the_route_to_the_workers_outlasts_the_other,
+    after_a_trap_later_requests_succeed_and_the_streams_of_that_vm_end,
+    streams_with_the_trapped_filter_in_their_chain_fail_at_its_next_callback,
+];
+
+const PATIENCE: Duration = Duration::from_secs(10);
+const BOOM: &[&str] = &["x-boom: 1"];
+
+/// A filter that traps on demand and asks `checker` on demand.
+const TRAPPING: &[&str] = &["trap x-boom", "call checker", "hold"];
+
+/// Sends requests until one is served: a trapped VM is loaded again within its back-off.
+pub(super) fn healed(world: &World) {
+    let until = Instant::now() + PATIENCE;
+    while world.get("/readyz").status != 200 {
+        assert!(Instant::now() < until, "it does not heal");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Never answers its callout.
+fn silent() -> Faults {
+    Faults {
+        path: Some("/readyz".to_owned()),
+        ..Faults::interrupt(At::BeforeHeaders, How::Stall)
+    }
+}
+
+fn asked(world: &World, times: usize) {
+    let there = world
+        .worker("checker")
+        .wait_until(PATIENCE, |recorded| recorded.len() >= times);
+    assert!(there, "checker was not asked");
+}
+
+fn a_stream_paused_in_a_vm_that_traps_ends_with_the_limit_on_silence(engine: Engine) {
+    let world = World::on(engine)
+        .worker("w1")
+        .worker("checker")
+        .start_yaml(|places| {
+            Raw::new(places)
+                .hcm("stream_idle_timeout", "1s".into())
+                .filter(&probe("trapping", TRAPPING))
+                .cluster("workers", Choice::RoundRobin, &["w1"], &[])
+                .cluster("checker", Choice::RoundRobin, &["checker"], &[])
+                .yaml()
+        });
+    world.fail("checker", silent());
+    let mut paused = world.connect();
+    paused.send(request("GET", "/readyz", &["x-call: -"], b""));
+    asked(&world, 1);
+
+    assert_eq!(world.request("GET", "/", BOOM, b"").status, 503);
+    healed(&world);
+
+    assert_eq!(paused.response().status, 503);
+    assert_eq!(world.hits(), [1, 1], "only the request that came later");
+}
+
+/// The shipped chain behind a filter that traps, with a short limit on silence.
+fn shipped(engine: Engine) -> World {
+    World::on(engine)
+        .worker("w1")
+        .worker_in("other", "checker")
+        .endpoint("chat", &[("w1", "large")])
+        .edit_yaml_with(|yaml, places| {
+            let yaml = before_the_chain(&yaml, &probe("trapping", TRAPPING));
+            with_cluster(&yaml, "checker", places.worker("checker"))
+                .replace("stream_idle_timeout: 60s", "stream_idle_timeout: 1s")
+        })
+        .start()
+}
+
+fn the_limit_of_the_route_to_the_workers_outlasts_the_other(engine: Engine) {
+    let world = shipped(engine);
+    world.fail("w1", Faults::delay_ms(2500));
+
+    assert_eq!(world.chat(CHAT).status, 200, "silence of 2.5 s");
+}
+
+fn after_a_trap_later_requests_succeed_and_the_streams_of_that_vm_end(engine: Engine) {
+    let world = shipped(engine);
+    world.fail("checker", silent());
+    let mut paused = world.connect();
+    paused.send(request(
+        "POST",
+        "/v1/chat/completions",
+        &["x-call: -"],
+        CHAT.as_bytes(),
+    ));
+    asked(&world, 1);
+
+    let trap = world.request("POST", "/v1/chat/completions", BOOM, CHAT.as_bytes());
+    assert_eq!(trap.outcome(), refused(503, "gateway_error"));
+    let until = Instant::now() + PATIENCE;
+    while world.chat(CHAT).status != 200 {
+        assert!(Instant::now() < until, "it does not heal");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+
+    assert_eq!(paused.response().outcome(), refused(503, "gateway_error"));
+    assert_eq!(world.hits()[0], 1);
+}
+
+fn streams_with_the_trapped_filter_in_their_chain_fail_at_its_next_callback(engine: Engine) {
+    let world = shipped(engine);
+    let bytes = chat_request(CHAT);
+    let (head, tail) = bytes.split_at(bytes.len() - 10);
+    let mut uploading = world.connect();
+    uploading.send(head);
+    world.fail("w1", Faults::interrupt(At::BeforeHeaders, How::Hold));
+    let mut waiting = world.connect();
+    waiting.send(&bytes);
+    let asked = |recorded: &[_]| recorded.len() == 1;
+    assert!(world.worker("w1").wait_until(PATIENCE, asked));
+
+    assert_eq!(
+        world
+            .request("POST", "/v1/chat/completions", BOOM, CHAT.as_bytes())
+            .status,
+        503
+    );
+    world.worker("w1").release();
+    world.worker("w1").clear_faults();
+    uploading.send(tail);
+
+    for stream in [&mut waiting, &mut uploading] {
+        let response = stream.response();
+        assert_eq!(response.outcome(), refused(503, "gateway_error"));
+    }
+}
