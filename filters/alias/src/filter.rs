@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use dragoman_config::Endpoint;
-use dragoman_contract::names::{self, property};
+use dragoman_contract::names::property;
 use dragoman_contract::paths::{Route, route};
 use dragoman_contract::{ApiKind, Code, RequestRecord, Target};
 use dragoman_json::{Model, Request};
@@ -33,10 +33,11 @@ impl Resolving {
 impl Filter for Resolving {
     fn on_request_headers(&mut self, cx: &mut RequestHeaders<'_>) -> HostResult<HeadersFlow> {
         let headers = cx.request_headers()?;
-        strip(cx, &headers)?;
+        cx.remove_reserved_headers(&headers)?;
         let method = value(&headers, ":method").unwrap_or_default();
         let path = value(&headers, ":path").unwrap_or_default();
         let api = match route(method, path) {
+            Route::Health => return reply(Reply::json(200, b"{\"status\":\"ok\"}".to_vec())),
             Route::Unknown => return reply(Reply::error(Code::NotFound)),
             asked if self.plugin.needs_identity() && cx.property(property::IDENTITY)?.is_none() => {
                 let dialect = match asked {
@@ -158,15 +159,4 @@ fn reply(reply: Reply) -> HostResult<HeadersFlow> {
 fn value<'a>(headers: &'a Pairs, name: &str) -> Option<&'a [u8]> {
     let (_, value) = headers.iter().find(|(key, _)| key == name.as_bytes())?;
     Some(value)
-}
-
-/// Takes away what a client may not say: the gateway's own headers and Envoy's control headers.
-/// Names are as Envoy delivers them, in lower case; each is removed with all its lines.
-fn strip(cx: &mut RequestHeaders<'_>, headers: &Pairs) -> HostResult<()> {
-    for (name, _) in headers {
-        if names::is_internal(name) || name.starts_with(names::ENVOY_PREFIX.as_bytes()) {
-            cx.remove_request_header(name)?;
-        }
-    }
-    Ok(())
 }

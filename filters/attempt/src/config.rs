@@ -5,17 +5,10 @@ use std::fmt;
 use std::rc::Rc;
 
 use dragoman_config::{CredentialHeader, Gateway};
+use dragoman_contract::names::CLIENT_CREDENTIALS;
 use dragoman_sdk::{Environment, Plugin};
 
 use crate::filter::Attempting;
-
-/// Headers that carry a client's credential; none of them may reach a worker.
-const CLIENT_CREDENTIALS: &[&str] = &[
-    "authorization",
-    "x-api-key",
-    "api-key",
-    "proxy-authorization",
-];
 
 /// A header to present to a worker.
 pub(crate) struct Credential {

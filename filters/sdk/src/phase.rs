@@ -12,6 +12,8 @@
 
 use std::time::Duration;
 
+use dragoman_contract::names::is_reserved;
+
 use crate::flow::Callout;
 use crate::host::{Buffer, Cas, Host, HostResult, Level, Map, Pairs};
 
@@ -19,10 +21,11 @@ use crate::host::{Buffer, Cas, Host, HostResult, Level, Map, Pairs};
 pub(crate) type HostRef<'h> = &'h mut dyn Host;
 
 macro_rules! phase {
-    ($(#[$doc:meta])* $name:ident: $($part:ident),*) => {
+    ($(#[$doc:meta])* $name:ident $({$($field:ident: $type:ty)*})?: $($part:ident),*) => {
         $(#[$doc])*
         pub struct $name<'h> {
             pub(crate) host: HostRef<'h>,
+            $($(pub(crate) $field: $type,)*)?
         }
 
         #[allow(clippy::missing_errors_doc, reason = "each is its trait method in `host`")]
@@ -143,8 +146,29 @@ macro_rules! phase {
 
 phase!(
     /// The request headers are here, the body is not.
-    RequestHeaders: request_headers
+    RequestHeaders { complete: bool }: request_headers
 );
+impl RequestHeaders<'_> {
+    /// Whether more of the request is still to come: a body, or trailers.
+    #[must_use]
+    pub fn body_follows(&self) -> bool {
+        !self.complete
+    }
+
+    /// Removes what a client may not say ([`is_reserved`]); `headers` are the lines of the request.
+    ///
+    /// # Errors
+    /// As [`RequestHeaders::remove_request_header`].
+    pub fn remove_reserved_headers(&mut self, headers: &Pairs) -> HostResult<()> {
+        for (name, _) in headers {
+            if is_reserved(name) {
+                self.remove_request_header(name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 phase!(
     /// The request is complete and its headers have not left.
     RequestBody: request_headers, request_body

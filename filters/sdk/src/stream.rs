@@ -68,7 +68,9 @@ impl<F: Filter> Stream<F> {
             length: 0,
             complete: end_of_stream,
         };
-        let flow = self.filter.on_request_headers(&mut RequestHeaders { host });
+        let complete = end_of_stream;
+        let mut cx = RequestHeaders { host, complete };
+        let flow = self.filter.on_request_headers(&mut cx);
         self.decide(host, flow)
     }
 
@@ -116,9 +118,9 @@ impl<F: Filter> Stream<F> {
             return;
         }
         self.hold = Hold::No;
-        let flow = self
-            .filter
-            .on_callout(&mut RequestHeaders { host }, response);
+        let complete = self.received.complete;
+        let mut cx = RequestHeaders { host, complete };
+        let flow = self.filter.on_callout(&mut cx, response);
         if self.decide(host, flow) == Action::Continue {
             host.resume();
         }
@@ -200,9 +202,9 @@ impl<F: Filter> Stream<F> {
         self.hold = Hold::Callout;
         if let Err(error) = host.dispatch(callout) {
             host.log(Level::Warn, &error.to_string());
-            let flow = self
-                .filter
-                .on_callout(&mut RequestHeaders { host }, CalloutResponse::default());
+            let complete = self.received.complete;
+            let mut cx = RequestHeaders { host, complete };
+            let flow = self.filter.on_callout(&mut cx, CalloutResponse::default());
             return match flow {
                 // Asking again at once could go on for ever.
                 Ok(HeadersFlow::Await(_)) => self.reply(host, Reply::error(Code::InternalError)),

@@ -128,6 +128,18 @@ impl From<ApiKind> for Dialect {
     }
 }
 
+impl Dialect {
+    /// The shape for a path, whatever the method and whether anything is served there: what asks
+    /// at or below `/v1/messages` is an Anthropic client.
+    #[must_use]
+    pub fn of_path(path_and_query: &[u8]) -> Self {
+        match path_and_query.strip_prefix(ApiKind::Messages.path().as_bytes()) {
+            Some([] | [b'/' | b'?', ..]) => Self::Anthropic,
+            _ => Self::OpenAi,
+        }
+    }
+}
+
 /// An error on its way to a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorBody<'a> {

@@ -18,6 +18,15 @@ pub const ENVOY_PREFIX: &str = "x-envoy-";
 /// Default name of the response header that names the worker (requirement S0-59).
 pub const BACKEND_HEADER: &str = "x-aisuite-backend";
 
+/// Request headers that carry a client's credential. None goes further than the filter that reads
+/// it, and none reaches a worker.
+pub const CLIENT_CREDENTIALS: &[&str] = &[
+    "authorization",
+    "x-api-key",
+    "api-key",
+    "proxy-authorization",
+];
+
 /// Envoy's retry and time-out headers, set by `select`.
 pub mod envoy {
     /// Number of retries after the first attempt.
@@ -69,4 +78,46 @@ pub mod property {
 #[must_use]
 pub fn is_internal(name: &[u8]) -> bool {
     name.starts_with(INTERNAL_PREFIX.as_bytes()) || name == ENDPOINT_LIST.as_bytes()
+}
+
+/// Whether a client may not set a header: the internal ones and Envoy's control headers.
+///
+/// `name` is lower case, as Envoy delivers it. An underscore counts as a hyphen, because many
+/// servers read `x_dragoman_a` and `x-dragoman-a` as one name.
+#[must_use]
+pub fn is_reserved(name: &[u8]) -> bool {
+    let same = |(byte, of_name): (&u8, &u8)| byte == of_name || (*byte == b'-' && *of_name == b'_');
+    let begins =
+        |prefix: &str| prefix.len() <= name.len() && prefix.as_bytes().iter().zip(name).all(same);
+    begins(INTERNAL_PREFIX)
+        || begins(ENVOY_PREFIX)
+        || (name.len() == ENDPOINT_LIST.len() && begins(ENDPOINT_LIST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_may_not_set_what_belongs_to_the_gateway_or_to_envoy() {
+        let table: [(&str, bool); 14] = [
+            ("x-dragoman-routed", true),
+            ("x-dragoman-", true),
+            ("x_dragoman_routed", true),
+            ("x-dragoman_cluster", true),
+            ("x-envoy-max-retries", true),
+            ("x_envoy-internal", true),
+            ("x-gateway-destination-endpoint", true),
+            ("x_gateway_destination_endpoint", true),
+            ("x-gateway-destination-endpoints", false),
+            ("x-dragoman", false),
+            ("x-envoyer", false),
+            ("authorization", false),
+            ("x", false),
+            ("", false),
+        ];
+        for (name, reserved) in table {
+            assert_eq!(is_reserved(name.as_bytes()), reserved, "{name}");
+        }
+    }
 }

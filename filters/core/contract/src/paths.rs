@@ -62,9 +62,14 @@ pub enum Route<'a> {
     ModelList,
     /// `GET /v1/models/{id}`; the id as it stands in the path, still percent-encoded.
     Model(&'a [u8]),
+    /// `GET /healthz`, `GET /readyz`: whether the gateway itself is up; asked without a credential.
+    Health,
     /// Everything else.
     Unknown,
 }
+
+/// Paths that answer whether the gateway itself is up.
+const HEALTH: [&[u8]; 2] = [b"/healthz", b"/readyz"];
 
 /// Looks up a request line. The query string is ignored; a trailing slash, another case or
 /// another spelling of a path is another path, so nothing is served under a name that a later
@@ -76,6 +81,8 @@ pub fn route<'a>(method: &[u8], path_and_query: &'a [u8]) -> Route<'a> {
         .and_then(|end| path_and_query.get(..end))
         .unwrap_or(path_and_query);
     match method {
+        // The whole target, without a query: what needs no credential is exactly this.
+        b"GET" if HEALTH.contains(&path_and_query) => Route::Health,
         b"POST" => ApiKind::ALL
             .into_iter()
             .find(|kind| kind.path().as_bytes() == path)
@@ -110,6 +117,29 @@ mod tests {
             chat
         );
         assert_eq!(route(b"POST", b"/v1/chat/completions?"), chat);
+    }
+
+    #[test]
+    fn the_gateway_s_own_health_has_two_exact_names() {
+        for path in ["/healthz", "/readyz"] {
+            assert_eq!(route(b"GET", path.as_bytes()), Route::Health);
+        }
+        for (method, path) in [
+            ("GET", "/healthz/"),
+            ("GET", "/healthz?a=b"),
+            ("GET", "/healthz?"),
+            ("GET", "/Healthz"),
+            ("GET", "//healthz"),
+            ("GET", "/healthz/../v1/models"),
+            ("GET", "/healthz;x"),
+            ("GET", "/%68ealthz"),
+            ("POST", "/healthz"),
+            ("HEAD", "/healthz"),
+            ("get", "/healthz"),
+        ] {
+            let route = route(method.as_bytes(), path.as_bytes());
+            assert_eq!(route, Route::Unknown, "{method} {path}");
+        }
     }
 
     #[test]

@@ -44,6 +44,20 @@ fn anthropic_clients_get_anthropics() {
 }
 
 #[test]
+fn a_path_says_who_asks_even_where_nothing_is_served() {
+    for (path, dialect) in [
+        ("/v1/messages", Dialect::Anthropic),
+        ("/v1/messages?beta=true", Dialect::Anthropic),
+        ("/v1/messages/count_tokens", Dialect::Anthropic),
+        ("/v1/messagesx", Dialect::OpenAi),
+        ("/v1/chat/completions", Dialect::OpenAi),
+        ("", Dialect::OpenAi),
+    ] {
+        assert_eq!(Dialect::of_path(path.as_bytes()), dialect, "{path}");
+    }
+}
+
+#[test]
 fn any_message_is_a_json_string() {
     for message in [
         "quote \" backslash \\ line\nfeed tab\t nul\0",
