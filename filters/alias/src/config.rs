@@ -40,6 +40,6 @@ impl Alias {
 
     /// Whether a request has to come with an identity.
     pub(crate) fn needs_identity(&self) -> bool {
-        self.gateway.auth == AuthMode::On
+        self.gateway.auth.mode == AuthMode::On
     }
 }

@@ -9,6 +9,8 @@ use crate::error::ConfigError;
 use crate::form::{id, model_name};
 use crate::raw::Raw;
 use crate::read::{flag, list, object, text, whole, word};
+use crate::tenant::{TenantIndex, tenant_index};
+use crate::unique::twice;
 use crate::worker::Worker;
 
 /// Most endpoints. Every VM holds the whole table, and the model list answers all of it at once.
@@ -38,6 +40,8 @@ pub struct Endpoint {
     pub slug: String,
     /// Which state of the configuration this is, for logs and caches.
     pub version: String,
+    /// Index into [`crate::Gateway::tenants`] of the only tenant that may know of it; `None`: all.
+    pub tenant: Option<usize>,
     /// How the targets are ordered.
     pub mode: Mode,
     /// Time to the first byte of one attempt, in milliseconds, 1 to [`MAX_TIMEOUT_MS`].
@@ -67,44 +71,53 @@ pub struct Target {
 type WorkerIndex<'a> = BTreeMap<&'a str, usize>;
 
 /// All endpoints, with their targets resolved against `workers`.
-pub(crate) fn endpoints(raw: &Raw, workers: &[Worker]) -> Result<Vec<Endpoint>, ConfigError> {
+pub(crate) fn endpoints(
+    raw: &Raw,
+    workers: &[Worker],
+    tenants: &TenantIndex<'_>,
+) -> Result<Vec<Endpoint>, ConfigError> {
     let ids = workers.iter().map(|worker| worker.id.as_str());
     let workers: WorkerIndex<'_> = ids.zip(0..).collect();
-    let endpoints = list(raw, MAX_ENDPOINTS, |raw, _| endpoint(raw, &workers))?;
+    let endpoints = list(raw, MAX_ENDPOINTS, |raw, _| {
+        endpoint(raw, &workers, tenants)
+    })?;
     unique(&endpoints, "name", |endpoint| &endpoint.name)?;
     unique(&endpoints, "slug", |endpoint| &endpoint.slug)?;
     Ok(endpoints)
 }
 
-/// Refuses two endpoints with the same value. Sorts, because comparing each with each would take
-/// seconds for a full table.
+/// Refuses two endpoints with the same value.
 fn unique<'a>(
     endpoints: &'a [Endpoint],
     field: &str,
     value: impl Fn(&'a Endpoint) -> &'a str,
 ) -> Result<(), ConfigError> {
-    let mut order: Vec<(&str, usize)> = endpoints.iter().map(value).zip(0..).collect();
-    order.sort_unstable();
-    let twice = order.windows(2).find_map(|pair| match pair {
-        [(left, first), (right, second)] if left == right => Some((*right, *first, *second)),
-        _ => None,
-    });
-    match twice {
-        None => Ok(()),
-        Some((text, first, second)) => Err(ConfigError::of(
-            &Raw::Text(text.to_owned()),
-            format!("is the {field} of endpoints[{first}] already"),
-        )
+    let Some((first, second)) = twice(endpoints.iter().map(&value)) else {
+        return Ok(());
+    };
+    let shown = Raw::Text(
+        endpoints
+            .get(second)
+            .map(value)
+            .unwrap_or_default()
+            .to_owned(),
+    );
+    let reason = format!("is the {field} of endpoints[{first}] already");
+    Err(ConfigError::of(&shown, reason)
         .in_field(field)
-        .in_item(second)),
-    }
+        .in_item(second))
 }
 
-fn endpoint(raw: &Raw, workers: &WorkerIndex<'_>) -> Result<Endpoint, ConfigError> {
+fn endpoint(
+    raw: &Raw,
+    workers: &WorkerIndex<'_>,
+    tenants: &TenantIndex<'_>,
+) -> Result<Endpoint, ConfigError> {
     const FIELDS: &[&str] = &[
         "name",
         "slug",
         "version",
+        "tenant",
         "mode",
         "timeout_ms",
         "max_attempts",
@@ -116,6 +129,7 @@ fn endpoint(raw: &Raw, workers: &WorkerIndex<'_>) -> Result<Endpoint, ConfigErro
             .optional("slug", model_name)?
             .unwrap_or_else(|| name.clone());
         let version = fields.optional("version", |raw| id(raw, MAX_VERSION_BYTES))?;
+        let tenant = fields.optional("tenant", |raw| tenant_index(raw, tenants))?;
         let mode = fields.optional("mode", mode)?;
         let timeout_ms = fields.optional("timeout_ms", |raw| whole(raw, 1, MAX_TIMEOUT_MS))?;
         let max_attempts = fields.optional("max_attempts", attempts)?;
@@ -130,6 +144,7 @@ fn endpoint(raw: &Raw, workers: &WorkerIndex<'_>) -> Result<Endpoint, ConfigErro
             name,
             slug,
             version: version.unwrap_or_else(|| DEFAULT_VERSION.to_owned()),
+            tenant,
             mode,
             timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
             max_attempts: max_attempts.unwrap_or_else(|| default_attempts(mode, &targets)),

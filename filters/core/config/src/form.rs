@@ -1,10 +1,11 @@
 //! What strings of the document must look like.
 
+use dragoman_contract::identity::MAX_MODEL_PATTERNS;
 use dragoman_contract::names::{ENVOY_PREFIX, is_internal};
 
 use crate::error::ConfigError;
 use crate::raw::Raw;
-use crate::read::text;
+use crate::read::{list, text};
 
 /// Most bytes of a public or served model name. Names travel in records, logs and paths, and no
 /// known catalogue has longer ones.
@@ -13,6 +14,8 @@ pub const MAX_MODEL_NAME_BYTES: usize = 256;
 pub const MAX_HEADER_NAME_BYTES: usize = 64;
 /// Most bytes of the name of an environment variable.
 pub const MAX_ENV_NAME_BYTES: usize = 128;
+/// Most bytes of a path on a worker.
+pub const MAX_PATH_BYTES: usize = 256;
 
 /// Headers that carry the message itself; writing another meaning into them breaks requests.
 const FRAMING_HEADERS: &[&str] = &[
@@ -52,6 +55,30 @@ pub(crate) fn model_name(raw: &Raw) -> Result<String, ConfigError> {
         return Err(ConfigError::of(raw, "must not have control characters"));
     }
     Ok(text.to_owned())
+}
+
+/// An allowlist of models: names, and beginnings that end with `*`.
+pub(crate) fn model_patterns(raw: &Raw) -> Result<Vec<String>, ConfigError> {
+    list(raw, MAX_MODEL_PATTERNS, |raw, _| {
+        let pattern = model_name(raw)?;
+        let beginning = pattern.strip_suffix('*').unwrap_or(&pattern);
+        if beginning.contains('*') {
+            return Err(ConfigError::of(raw, "must have * at its end only"));
+        }
+        Ok(pattern)
+    })
+}
+
+/// A path on a worker, with a query or without.
+pub(crate) fn path(raw: &Raw) -> Result<String, ConfigError> {
+    let text = text(raw)?;
+    let allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'#';
+    if text.starts_with('/') && text.len() <= MAX_PATH_BYTES && text.bytes().all(allowed) {
+        return Ok(text.to_owned());
+    }
+    let reason =
+        format!("must be a path: / and at most {MAX_PATH_BYTES} bytes of visible ASCII without #");
+    Err(ConfigError::of(raw, reason))
 }
 
 /// The name of an environment variable.

@@ -5,12 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 use crate::error::ConfigError;
 use crate::form::{env_name, header_name, id};
 use crate::raw::Raw;
-use crate::read::{list, object, text};
+use crate::read::{list, object, text, whole};
 
 /// Most workers. Every VM holds the whole table, and Envoy builds one host for each.
 pub const MAX_WORKERS: usize = 1024;
 /// Most bytes of a worker's id or a cluster's name; both stand in every plan.
 pub const MAX_WORKER_ID_BYTES: usize = 64;
+/// Largest cap on the requests of one worker. More is a slip: no inference server works on as many.
+pub const MAX_IN_FLIGHT: u32 = 100_000;
 /// Cluster of workers that name none.
 pub const DEFAULT_CLUSTER: &str = "workers";
 /// Clusters that the rendered Envoy configuration has, or will have, for itself.
@@ -30,6 +32,8 @@ pub struct Worker {
     pub address: SocketAddr,
     /// What to present to it.
     pub credential: Option<Credential>,
+    /// Most requests at a time from this Envoy process, 1 to [`MAX_IN_FLIGHT`]; `None`: no cap.
+    pub max_in_flight: Option<u32>,
 }
 
 /// A secret that a worker wants to see. The document names it; it never holds it.
@@ -73,7 +77,8 @@ pub(crate) fn workers(raw: &Raw) -> Result<Vec<Worker>, ConfigError> {
 }
 
 fn worker(raw: &Raw) -> Result<Worker, ConfigError> {
-    object(raw, &["id", "cluster", "address", "credential"], |fields| {
+    const FIELDS: &[&str] = &["id", "cluster", "address", "credential", "max_in_flight"];
+    object(raw, FIELDS, |fields| {
         Ok(Worker {
             id: fields.required("id", |raw| id(raw, MAX_WORKER_ID_BYTES))?,
             cluster: fields
@@ -84,6 +89,7 @@ fn worker(raw: &Raw) -> Result<Worker, ConfigError> {
             credential: fields
                 .optional("credential", credential)
                 .map_err(ConfigError::without_value)?,
+            max_in_flight: fields.optional("max_in_flight", |raw| whole(raw, 1, MAX_IN_FLIGHT))?,
         })
     })
 }

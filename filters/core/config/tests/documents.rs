@@ -24,7 +24,7 @@ fn endpoint(fields: &str) -> Gateway {
 fn the_shipped_example_is_read_as_it_is_meant() {
     let gateway = good(include_str!("../../../../envoy/gateway.json"));
     assert_eq!(
-        (gateway.max_body_bytes, gateway.auth),
+        (gateway.max_body_bytes, gateway.auth.mode),
         (4_194_304, AuthMode::Off)
     );
     assert_eq!(
@@ -90,7 +90,7 @@ fn the_shipped_example_is_read_as_it_is_meant() {
 fn what_is_left_out_has_its_default() {
     let gateway = good(r#"{"version":1,"workers":[],"endpoints":[]}"#);
     assert_eq!(
-        (gateway.max_body_bytes, gateway.auth),
+        (gateway.max_body_bytes, gateway.auth.mode),
         (4_194_304, AuthMode::On)
     );
     assert_eq!(

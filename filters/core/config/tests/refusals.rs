@@ -56,10 +56,7 @@ fn the_top_level_takes_known_sections_only() {
     let wrap = |field: &str| format!(r#"{{"version":1,"workers":[],"endpoints":[],{field}}}"#);
     check(
         &[
-            (r#""tenants":[]"#, "tenants: unknown field"),
-            (r#""limits":[]"#, "limits: unknown field"),
-            (r#""idempotency":{}"#, "idempotency: unknown field"),
-            (r#""health":{}"#, "health: unknown field"),
+            (r#""tenant":[]"#, "tenant: unknown field"),
             (r#""a\nb":1"#, r#""a\u000ab": unknown field"#),
             (r#""auth":"off""#, r#"auth: "off": must be an object"#),
             (
@@ -70,7 +67,7 @@ fn the_top_level_takes_known_sections_only() {
                 r#""auth":{"mode":false}"#,
                 "auth.mode: false: must be a string",
             ),
-            (r#""auth":{"keys":[]}"#, "auth.keys: unknown field"),
+            (r#""auth":{"key":[]}"#, "auth.key: unknown field"),
             (
                 r#""max_body_bytes":1023"#,
                 &bytes("1023: must be at least 1024"),
@@ -205,8 +202,16 @@ fn a_worker_has_its_form() {
             (r#"{"id":"w"}"#, "workers[0].address: is required"),
             ("7", "workers[0]: 7: must be an object"),
             (
-                &format!(r#"{{{w},"max_in_flight":64}}"#),
-                "workers[0].max_in_flight: unknown field",
+                &format!(r#"{{{w},"max_in_flight":0}}"#),
+                "workers[0].max_in_flight: 0: must be at least 1",
+            ),
+            (
+                &format!(r#"{{{w},"max_in_flight":100001}}"#),
+                "workers[0].max_in_flight: 100001: must be at most 100000",
+            ),
+            (
+                &format!(r#"{{{w},"classes":[]}}"#),
+                "workers[0].classes: unknown field",
             ),
             (
                 &format!(r#"{{{w},"id":"v"}}"#),

@@ -1,0 +1,69 @@
+//! Tenants: who owns keys and endpoints.
+
+use std::collections::BTreeMap;
+
+use crate::error::ConfigError;
+use crate::form::{id, model_patterns};
+use crate::raw::Raw;
+use crate::read::{list, object, text, word};
+use crate::unique::twice;
+
+/// Most tenants. Every VM holds the whole table.
+pub const MAX_TENANTS: usize = 4096;
+/// Most bytes of a tenant's id, which stands in every identity and log line.
+pub const MAX_TENANT_ID_BYTES: usize = 64;
+
+/// Who owns keys and endpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tenant {
+    /// Unique, at most [`MAX_TENANT_ID_BYTES`].
+    pub id: String,
+    /// Whether its keys are served.
+    pub active: bool,
+    /// Models that it may use: names, or beginnings that end with `*`; `None`: all.
+    pub models: Option<Vec<String>>,
+}
+
+/// Tenant id to index.
+pub(crate) type TenantIndex<'a> = BTreeMap<&'a str, usize>;
+
+/// All tenants.
+pub(crate) fn tenants(raw: &Raw) -> Result<Vec<Tenant>, ConfigError> {
+    let tenants = list(raw, MAX_TENANTS, |raw, _| tenant(raw))?;
+    match twice(tenants.iter().map(|tenant| &tenant.id)) {
+        None => Ok(tenants),
+        Some((first, second)) => Err(ConfigError::new(format!(
+            "is the id of tenants[{first}] already"
+        ))
+        .in_field("id")
+        .in_item(second)),
+    }
+}
+
+fn tenant(raw: &Raw) -> Result<Tenant, ConfigError> {
+    object(raw, &["id", "status", "models"], |fields| {
+        let status = [("active", true), ("suspended", false)];
+        Ok(Tenant {
+            id: fields.required("id", |raw| id(raw, MAX_TENANT_ID_BYTES))?,
+            active: fields
+                .optional("status", |raw| word(raw, &status))?
+                .unwrap_or(true),
+            models: fields.optional("models", model_patterns)?,
+        })
+    })
+}
+
+pub(crate) fn index(tenants: &[Tenant]) -> TenantIndex<'_> {
+    tenants
+        .iter()
+        .map(|tenant| tenant.id.as_str())
+        .zip(0..)
+        .collect()
+}
+
+/// A tenant by its id.
+pub(crate) fn tenant_index(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<usize, ConfigError> {
+    let index = tenants.get(text(raw)?).copied();
+    index.ok_or_else(|| ConfigError::of(raw, "is no tenant of this document"))
+}
