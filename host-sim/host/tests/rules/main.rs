@@ -1,0 +1,16 @@
+//! Envoy's rules, one sentence a test, with guests that are Rust closures.
+
+mod bodies;
+mod callouts;
+mod connection_manager;
+mod hosts;
+mod leaving;
+mod limits;
+mod logs;
+mod maps;
+mod pauses;
+mod replies;
+mod retries;
+mod stage;
+mod timeouts;
+mod traps;
