@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use dragoman_config::Endpoint;
-use dragoman_contract::names::property;
+use dragoman_contract::names::{IDEMPOTENCY_KEY, property};
 use dragoman_contract::paths::{Route, route};
-use dragoman_contract::{ApiKind, Code, RequestRecord, Target};
+use dragoman_contract::{ApiKind, Code, Dialect, Identity, RequestRecord, Target};
 use dragoman_json::{Model, Request};
 use dragoman_sdk::host::Pairs;
 use dragoman_sdk::{Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders};
+use sha2::{Digest, Sha256};
 
 use crate::config::Alias;
 use crate::models;
@@ -19,6 +20,10 @@ pub struct Resolving {
     plugin: Rc<Alias>,
     /// Known once the path was looked at.
     api: ApiKind,
+    /// The record of the caller as `auth` published it; empty where nobody has to be known.
+    identity: Vec<u8>,
+    /// Whether the request has an idempotency key.
+    digest_body: bool,
 }
 
 impl Resolving {
@@ -26,6 +31,8 @@ impl Resolving {
         Self {
             plugin,
             api: ApiKind::Chat,
+            identity: Vec::new(),
+            digest_body: false,
         }
     }
 }
@@ -36,29 +43,29 @@ impl Filter for Resolving {
         cx.remove_reserved_headers(&headers)?;
         let method = value(&headers, ":method").unwrap_or_default();
         let path = value(&headers, ":path").unwrap_or_default();
-        let api = match route(method, path) {
-            Route::Health => return reply(Reply::json(200, b"{\"status\":\"ok\"}".to_vec())),
-            Route::Unknown => return reply(Reply::error(Code::NotFound)),
-            asked if self.plugin.needs_identity() && cx.property(property::IDENTITY)?.is_none() => {
-                let dialect = match asked {
-                    Route::Api(api) => api.into(),
-                    _ => dragoman_contract::Dialect::OpenAi,
-                };
+        let answer = |reply: Reply| Ok(HeadersFlow::Reply(reply.dialect(Dialect::of_path(path))));
+        if self.plugin.needs_identity() {
+            self.identity = cx.property(property::IDENTITY)?.unwrap_or_default();
+            if self.caller().is_none() {
                 let reason = "auth.mode is on, but no auth filter runs before alias";
-                return reply(
-                    Reply::error(Code::Misconfigured)
-                        .message(reason)
-                        .dialect(dialect),
-                );
+                return answer(Reply::error(Code::Misconfigured).message(reason));
             }
-            Route::ModelList => return reply(Reply::json(200, self.plugin.model_list.clone())),
-            Route::Model(id) => return reply(self.model(id)),
+        }
+        self.api = match route(method, path) {
+            Route::Health => return answer(Reply::healthy()),
+            Route::Unknown => return answer(Reply::error(Code::NotFound)),
+            Route::ModelList => {
+                let list = self.plugin.model_list(self.caller().as_ref());
+                return answer(Reply::json(200, list));
+            }
+            Route::Model(id) => return answer(self.model(id)),
             Route::Api(api) => api,
         };
-        self.api = api;
         if let Some(refused) = self.refuse_by_headers(&headers) {
-            return reply(refused.dialect(api.into()));
+            return answer(refused);
         }
+        self.digest_body =
+            self.plugin.digests_bodies() && value(&headers, IDEMPOTENCY_KEY).is_some();
         Ok(HeadersFlow::MoreBody {
             limit_bytes: self.plugin.gateway.max_body_bytes,
         })
@@ -74,10 +81,12 @@ impl Filter for Resolving {
         let Some(model) = &request.model else {
             return refused(Reply::error(Code::MissingModel).param("model"));
         };
-        let Some(endpoint) = self.plugin.endpoint(&model.name) else {
-            return refused(refusal::unknown_model());
+        let endpoint = match self.plugin.endpoint(&model.name, self.caller().as_ref()) {
+            Ok(endpoint) => endpoint,
+            Err(reply) => return refused(reply),
         };
-        let record = self.record(&request, model, endpoint, body.len());
+        let mut record = self.record(&request, model, endpoint, body.len());
+        record.body_sha256 = self.digest_body.then(|| Sha256::digest(&body).into());
         cx.publish(property::REQUEST, &record.encode())?;
         cx.publish(property::ENDPOINT, endpoint.name.as_bytes())?;
         cx.publish(property::VERSION, endpoint.version.as_bytes())?;
@@ -105,10 +114,18 @@ impl Resolving {
         None
     }
 
+    /// Who calls, where that has to be known.
+    fn caller(&self) -> Option<Identity<'_>> {
+        Identity::decode(&self.identity)
+    }
+
     fn model(&self, id: &[u8]) -> Reply {
-        match models::decode(id).and_then(|slug| self.plugin.endpoint(&slug)) {
-            Some(endpoint) => Reply::json(200, models::model(&endpoint.slug).into_bytes()),
-            None => refusal::unknown_model(),
+        let Some(slug) = models::decode(id) else {
+            return refusal::unknown_model();
+        };
+        match self.plugin.endpoint(&slug, self.caller().as_ref()) {
+            Ok(endpoint) => Reply::json(200, models::model(&endpoint.slug).into_bytes()),
+            Err(reply) => reply,
         }
     }
 
@@ -150,10 +167,6 @@ impl Resolving {
             targets,
         }
     }
-}
-
-fn reply(reply: Reply) -> HostResult<HeadersFlow> {
-    Ok(HeadersFlow::Reply(reply))
 }
 
 fn value<'a>(headers: &'a Pairs, name: &str) -> Option<&'a [u8]> {

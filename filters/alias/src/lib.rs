@@ -2,6 +2,7 @@
 //!
 //! See the README for what it answers itself.
 
+mod access;
 mod config;
 mod filter;
 mod models;

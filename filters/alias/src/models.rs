@@ -1,15 +1,18 @@
 //! The model list, in OpenAI's shape.
 
-use dragoman_config::Endpoint;
 use dragoman_contract::errors::quoted;
 
-/// `GET /v1/models`: every endpoint by the name that clients use.
-pub(crate) fn list(endpoints: &[Endpoint]) -> Vec<u8> {
-    let models: Vec<String> = endpoints
-        .iter()
-        .map(|endpoint| model(&endpoint.slug))
-        .collect();
-    format!(r#"{{"object":"list","data":[{}]}}"#, models.join(",")).into_bytes()
+/// `GET /v1/models` of these, each as [`model`] has it.
+pub(crate) fn list<'a>(models: impl Iterator<Item = &'a str>) -> Vec<u8> {
+    let mut out = String::from(r#"{"object":"list","data":["#);
+    for (index, model) in models.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        out.push_str(model);
+    }
+    out.push_str("]}");
+    out.into_bytes()
 }
 
 /// `GET /v1/models/{id}`. `created` is required by SDKs; an endpoint has no such date.

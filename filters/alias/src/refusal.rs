@@ -24,6 +24,11 @@ pub(crate) fn unknown_model() -> Reply {
     Reply::error(Code::ModelNotFound).param("model")
 }
 
+/// For a model that the caller may know of, but not use.
+pub(crate) fn model_not_allowed() -> Reply {
+    Reply::error(Code::ModelNotAllowed).param("model")
+}
+
 /// Names the limit, so that the client knows what would pass.
 pub(crate) fn too_large(limit_bytes: u32) -> Reply {
     Reply::error(Code::RequestTooLarge)

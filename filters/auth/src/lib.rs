@@ -1,1 +1,11 @@
-//! dragoman-auth
+//! Who is calling: turns a credential into an identity, before anything else costs anything.
+//!
+//! See the README for what it accepts and what it refuses.
+
+mod config;
+mod credential;
+mod filter;
+mod keys;
+mod uploads;
+
+pub use config::Auth;

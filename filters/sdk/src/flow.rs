@@ -102,6 +102,12 @@ impl Reply {
         }
     }
 
+    /// The gateway itself is up.
+    #[must_use]
+    pub fn healthy() -> Self {
+        Self::json(200, br#"{"status":"ok"}"#.to_vec())
+    }
+
     /// A row of the error table, in OpenAI's shape unless [`Reply::dialect`] says otherwise.
     /// `Retry-After` comes with the codes that have one.
     #[must_use]

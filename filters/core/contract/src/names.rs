@@ -15,6 +15,8 @@ pub const PROBE_TOKEN_KEY: &str = "dragoman/1/probe_token";
 pub const INTERNAL_PREFIX: &str = "x-dragoman-";
 /// Envoy's own control headers start with this; a client may set none of them.
 pub const ENVOY_PREFIX: &str = "x-envoy-";
+/// With it a client says that two requests are one.
+pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// Default name of the response header that names the worker (requirement S0-59).
 pub const BACKEND_HEADER: &str = "x-aisuite-backend";
 

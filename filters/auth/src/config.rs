@@ -1,0 +1,40 @@
+//! What `auth` keeps of the document.
+
+use std::rc::Rc;
+
+use dragoman_config::{AuthMode, Gateway};
+use dragoman_sdk::{Environment, Plugin};
+
+use crate::filter::Authenticating;
+use crate::uploads::Uploads;
+
+/// The configured filter.
+#[derive(Debug)]
+pub struct Auth {
+    pub(crate) gateway: Gateway,
+    /// Of this thread alone.
+    pub(crate) uploads: Rc<Uploads>,
+}
+
+impl Plugin for Auth {
+    type Filter = Authenticating;
+
+    fn configure(configuration: &[u8], _: &dyn Environment) -> Result<Self, String> {
+        let gateway = dragoman_config::parse(configuration).map_err(|error| error.to_string())?;
+        let uploads = Uploads::new(gateway.auth.max_uploads);
+        Ok(Self {
+            gateway,
+            uploads: Rc::new(uploads),
+        })
+    }
+
+    fn filter(self: &Rc<Self>) -> Authenticating {
+        Authenticating::new(Rc::clone(self))
+    }
+}
+
+impl Auth {
+    pub(crate) fn is_on(&self) -> bool {
+        self.gateway.auth.mode == AuthMode::On
+    }
+}
