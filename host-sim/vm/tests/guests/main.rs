@@ -1,0 +1,5 @@
+//! Tiny guests in the real machine: what links, what stops, and what goes through real memory.
+
+mod loading;
+mod running;
+mod stage;
