@@ -3,7 +3,20 @@
 use dragoman_config::parse;
 use proptest::prelude::*;
 
-const GOOD: &str = include_str!("../../../../envoy/gateway.json");
+const SHIPPED: &str = include_str!("../../../../envoy/gateway.json");
+/// Every section and every field.
+const FULL: &str = r#"{"version":1,"max_body_bytes":4194304,
+"auth":{"mode":"on","max_uploads":64,"keys":[{"id":"k1","tenant":"t","app":"a","models":["chat-*"],"expires_at":"2027-01-01T00:00:00Z",
+  "sha256":"59a64b1b0d1d2f5e0dbf9ac0c2a0c6b0cf9c8a2ed5a9b2b6f7e4a3d2c1b0a998"}]},
+"tenants":[{"id":"t","status":"active","models":["*"]}],
+"limits":[{"name":"l","by":["tenant","app","key"],"rate":{"per_second":0.5,"burst":20}}],
+"idempotency":{"ttl_s":86400,"max_response_bytes":1048576,"lease_s":900,"on_unknown":"hold"},
+"health":{"health_check_seconds":10,"timeout_ms":2000,"ready_path":"/readyz","models_path":"/v1/models"},
+"circuit":{"threshold":5,"cooldown_seconds":30},
+"endpoints":[{"name":"m","slug":"m/n","version":"v3","tenant":"t","mode":"weighted","timeout_ms":30000,"max_attempts":2,
+  "targets":[{"worker":"w","served_model_name":"s","weight":80,"enabled":true}]}],
+"workers":[{"id":"w","cluster":"c","address":"127.0.0.1:9101","credential":{"env":"K","header":"api-key"},"max_in_flight":64}],
+"routing":{"backend_header":"x-backend"}}"#;
 
 /// Pieces that matter to the grammar or to the checks.
 const PIECES: &[&str] = &[
@@ -37,10 +50,11 @@ proptest! {
 
     #[test]
     fn on_a_good_document_with_pieces_replaced(
+        good in prop::sample::select(&[SHIPPED, FULL][..]),
         edits in proptest::collection::vec(
             (any::<prop::sample::Index>(), 0..12usize, prop::sample::select(PIECES)), 1..6)
     ) {
-        let mut bytes = GOOD.as_bytes().to_vec();
+        let mut bytes = good.as_bytes().to_vec();
         for (place, length, piece) in edits {
             let start = place.index(bytes.len() + 1);
             let end = (start + length).min(bytes.len());
@@ -51,4 +65,9 @@ proptest! {
             prop_assert!(line.len() < 600 && !line.contains('\n'), "{}", line);
         }
     }
+}
+
+#[test]
+fn the_full_document_is_taken_as_it_stands() {
+    assert_eq!(parse(FULL.as_bytes()).map(|_| ()), Ok(()));
 }
