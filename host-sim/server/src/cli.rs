@@ -54,6 +54,9 @@ pub struct Render {
 /// Most worker threads: each compiles and holds its own VMs.
 pub const CONCURRENCY_LIMIT: usize = 64;
 
+/// Environment variable with the default of `--cache-dir`, for scripts that start many gateways.
+pub const CACHE_DIR_VARIABLE: &str = "HOST_SIM_CACHE_DIR";
+
 /// Help of the program.
 pub const HELP: &str = include_str!("cli/help.txt");
 /// Help of `serve`.
@@ -97,7 +100,7 @@ fn serve(parser: &mut Parser) -> Result<Action, lexopt::Error> {
         concurrency: None,
         admin_address_path: None,
         seed: None,
-        cache_dir: None,
+        cache_dir: std::env::var_os(CACHE_DIR_VARIABLE).map(PathBuf::from),
         log_level: Level::default(),
     };
     while let Some(argument) = parser.next()? {
