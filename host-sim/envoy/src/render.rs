@@ -3,13 +3,14 @@
 //! The text comes from the templates beside this file, because people read it: order, comments and
 //! anchors stay as an engineer would write them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use dragoman_config::{ConfigError, Gateway};
 use dragoman_contract::names;
 
+mod chain;
 mod fill;
 mod replies;
 mod scalar;
@@ -31,11 +32,17 @@ const REFUSED_CLUSTER: &str = "dragoman-refused";
 /// The windows that HTTP/2 allows and Envoy accepts, in bytes.
 const WINDOW_BYTES: std::ops::RangeInclusive<u64> = 65_535..=(1 << 31) - 1;
 /// Properties of the filters in the request's log line: field name and property.
-const LOGGED_PROPERTIES: [(&str, &str); 5] = [
+const LOGGED_PROPERTIES: [(&str, &str); 11] = [
+    ("tenant", names::property::TENANT),
+    ("app", names::property::APP),
+    ("key", names::property::KEY),
     ("endpoint", names::property::ENDPOINT),
     ("version", names::property::VERSION),
     ("worker", names::property::WORKER),
     ("tried", names::property::ATTEMPTS),
+    ("idempotency", names::property::IDEMPOTENCY),
+    ("input_tokens", names::property::INPUT_TOKENS),
+    ("output_tokens", names::property::OUTPUT_TOKENS),
     ("error", names::property::ERROR),
 ];
 
@@ -97,10 +104,6 @@ pub fn render(gateway_json: &str, options: &RenderOptions) -> Result<String, Ren
     let body_limit = u64::from(gateway.max_body_bytes).saturating_add(BODY_MARGIN_BYTES);
     let window = body_limit.clamp(*WINDOW_BYTES.start(), *WINDOW_BYTES.end());
     let clusters = members(&gateway);
-    let document = format!(
-        "configuration: &config\n  {}",
-        scalar::document(gateway_json)
-    );
     Ok(fill(
         include_str!("render/template/bootstrap.yaml"),
         &[
@@ -120,11 +123,7 @@ pub fn render(gateway_json: &str, options: &RenderOptions) -> Result<String, Ren
             ("routed_header", names::ROUTED),
             ("cluster_header", names::CLUSTER),
             ("cluster_map", &cluster_map(&clusters)),
-            ("alias", &plugin("alias", &document, "", options)),
-            (
-                "select",
-                &plugin("select", "configuration: *config", "", options),
-            ),
+            ("filters", &chain::filters(&gateway, gateway_json, options)),
             ("clusters", &cluster_list(&clusters, &gateway, options)),
         ],
     ))
@@ -159,12 +158,7 @@ fn cluster_list(
     gateway: &Gateway,
     options: &RenderOptions,
 ) -> String {
-    let attempt = plugin(
-        "attempt",
-        "configuration: *config",
-        &environment(gateway),
-        options,
-    );
+    let attempt = chain::attempt(gateway, options);
     let template = |first: bool| {
         if first {
             include_str!("render/template/first_cluster.yaml")
@@ -188,41 +182,6 @@ fn cluster_list(
         fill(template(index == 0), &values)
     };
     clusters.iter().enumerate().map(one).collect()
-}
-
-fn plugin(name: &str, configuration: &str, environment: &str, options: &RenderOptions) -> String {
-    let file = scalar::quoted(&format!(
-        "{}/{name}.wasm",
-        options.modules.trim_end_matches('/')
-    ));
-    fill(
-        include_str!("render/template/plugin.yaml"),
-        &[
-            ("name", name),
-            ("configuration", configuration),
-            ("environment", environment),
-            ("file", &file),
-        ],
-    )
-}
-
-/// The variables that hold the workers' credentials; only `attempt` may read them.
-fn environment(gateway: &Gateway) -> String {
-    let credentials = gateway
-        .workers
-        .iter()
-        .filter_map(|worker| worker.credential.as_ref());
-    let keys: BTreeSet<&str> = credentials
-        .map(|credential| credential.env.as_str())
-        .collect();
-    if keys.is_empty() {
-        return String::new();
-    }
-    let keys: Vec<String> = keys.into_iter().map(scalar::quoted).collect();
-    format!(
-        "environment_variables: {{host_env_keys: [{}]}}",
-        keys.join(", ")
-    )
 }
 
 fn request_line() -> String {

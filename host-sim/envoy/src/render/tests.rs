@@ -1,4 +1,9 @@
+use std::sync::Arc;
+
+use host_sim_host::config::Plugin;
+
 use super::{RenderError, RenderOptions, render};
+use crate::read;
 
 const SHIPPED: &str = include_str!("../../../../envoy/gateway.json");
 
@@ -34,4 +39,85 @@ fn a_document_that_the_gateway_refuses_is_not_rendered() {
         panic!("expected a refusal, got {error:?}")
     };
     assert!(error.to_string().contains("max_body_byte"), "{error}");
+}
+
+/// What switches each optional module on.
+const AUTH: &str = r#""auth": {"mode": "on"},"#;
+const LIMITS: &str =
+    r#""limits": [{"name": "l", "by": ["key"], "rate": {"per_second": 1, "burst": 1}}],"#;
+const IDEMPOTENCY: &str = r#""idempotency": {},"#;
+const HEALTH: &str = r#""health": {},"#;
+
+/// The shipped document with these sections; `auth` is off where they do not say otherwise.
+fn with_sections(sections: &[&str]) -> String {
+    let off = "\"auth\": {\"mode\": \"off\"},";
+    assert!(SHIPPED.contains(off));
+    if sections.contains(&AUTH) {
+        gateway(&sections.concat()).replacen(off, "", 1)
+    } else {
+        gateway(&sections.concat())
+    }
+}
+
+/// The modules of the chain in order, each with the variables that it may read.
+fn chain(document: &str) -> Vec<(String, Vec<String>)> {
+    let bootstrap = match read(&rendered(document)) {
+        Ok(bootstrap) => bootstrap,
+        Err(problems) => panic!("{problems:?}"),
+    };
+    let module = |plugin: &Arc<Plugin>| {
+        assert_eq!(plugin.configuration, document.as_bytes(), "{}", plugin.name);
+        (plugin.name.clone(), plugin.vm.host_env_keys.clone())
+    };
+    let filters = &bootstrap.listeners[0].http.filters;
+    filters.iter().map(module).collect()
+}
+
+fn names(document: &str) -> Vec<String> {
+    chain(document).into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn a_feature_that_is_off_is_left_out_of_the_chain() {
+    for (sections, expected) in [
+        (&[][..], &["alias", "select"][..]),
+        (&[AUTH], &["auth", "alias", "select"]),
+        (&[AUTH, LIMITS], &["auth", "alias", "rate_limit", "select"]),
+        (&[AUTH, "\"limits\": [],"], &["auth", "alias", "select"]),
+        (&[IDEMPOTENCY], &["alias", "idempotency", "select"]),
+        (&[HEALTH], &["poll", "alias", "select"]),
+        (&["\"circuit\": {},"], &["alias", "select"]),
+    ] {
+        assert_eq!(names(&with_sections(sections)), expected, "{sections:?}");
+    }
+}
+
+#[test]
+fn the_whole_chain_is_in_order_and_the_first_module_has_the_document() {
+    let document = with_sections(&[HEALTH, IDEMPOTENCY, LIMITS, AUTH]);
+    assert_eq!(
+        names(&document),
+        [
+            "poll",
+            "auth",
+            "alias",
+            "idempotency",
+            "rate_limit",
+            "select"
+        ]
+    );
+    let yaml = rendered(&document);
+    assert_eq!(yaml.matches("&config").count(), 1);
+    assert!(yaml.find("&config") < yaml.find("*config"));
+}
+
+#[test]
+fn only_what_talks_to_workers_may_read_their_credentials() {
+    for (name, variables) in chain(&with_sections(&[HEALTH, IDEMPOTENCY, LIMITS, AUTH])) {
+        let expected: &[&str] = match name.as_str() {
+            "poll" => &["W1_KEY", "W2_KEY"],
+            _ => &[],
+        };
+        assert_eq!(variables, expected, "{name}");
+    }
 }

@@ -1,0 +1,125 @@
+//! The modules of the filter chain: which, in which order, with what.
+
+use std::collections::BTreeSet;
+
+use dragoman_config::{AuthMode, Gateway};
+
+use super::{RenderOptions, fill::fill, scalar};
+
+/// The document, after it was written out once.
+const REFERENCE: &str = "configuration: *config";
+
+/// A module in the chain.
+struct Module {
+    /// Its file is `<name>.wasm`.
+    name: &'static str,
+    /// What a reader of the file should know.
+    comment: &'static str,
+    /// Whether the document wants it.
+    is_on: fn(&Gateway) -> bool,
+    /// Whether it may read the variables that hold the workers' credentials.
+    credentials: bool,
+}
+
+/// In the order in which requests pass them. Who calls is known before the body is read, and what
+/// is asked for before anything is claimed or spent; what is claimed is known before a limit counts.
+const CHAIN: [Module; 6] = [
+    Module {
+        name: "poll",
+        comment: "Asks the workers how they are. First, so that a VM that trapped is revived by the next request, whatever becomes of it.",
+        is_on: |gateway| gateway.health.is_some(),
+        credentials: true,
+    },
+    Module {
+        name: "auth",
+        comment: "Checks the caller's API key; who is refused here costs no body.",
+        is_on: |gateway| gateway.auth.mode == AuthMode::On,
+        credentials: false,
+    },
+    Module {
+        name: "alias",
+        comment: "The one body reader: checks the request, turns the model's public name into an endpoint.",
+        is_on: |_| true,
+        credentials: false,
+    },
+    Module {
+        name: "idempotency",
+        comment: "Answers a request that was carried out before; before rate_limit, so that a replay spends nothing.",
+        is_on: |gateway| gateway.idempotency.is_some(),
+        credentials: false,
+    },
+    Module {
+        name: "rate_limit",
+        comment: "Takes a token from each bucket of the caller.",
+        is_on: |gateway| !gateway.limits.is_empty(),
+        credentials: false,
+    },
+    Module {
+        name: "select",
+        comment: "Orders the candidates and hands them to Envoy as headers.",
+        is_on: |_| true,
+        credentials: false,
+    },
+];
+
+/// The entries of `http_filters` up to the router. The first one gives the document the anchor that
+/// all others refer to.
+pub fn filters(gateway: &Gateway, gateway_json: &str, options: &RenderOptions) -> String {
+    let document = format!(
+        "configuration: &config\n  {}",
+        scalar::document(gateway_json)
+    );
+    let mut configuration = document.as_str();
+    let mut out = String::new();
+    for module in CHAIN.iter().filter(|module| (module.is_on)(gateway)) {
+        let environment = if module.credentials {
+            environment(gateway)
+        } else {
+            String::new()
+        };
+        out.push_str(&format!("# {}\n", module.comment));
+        out.push_str(&plugin(module.name, configuration, &environment, options));
+        configuration = REFERENCE;
+    }
+    out
+}
+
+/// The entry of the upstream chain of each cluster.
+pub fn attempt(gateway: &Gateway, options: &RenderOptions) -> String {
+    plugin("attempt", REFERENCE, &environment(gateway), options)
+}
+
+fn plugin(name: &str, configuration: &str, environment: &str, options: &RenderOptions) -> String {
+    let file = scalar::quoted(&format!(
+        "{}/{name}.wasm",
+        options.modules.trim_end_matches('/')
+    ));
+    fill(
+        include_str!("template/plugin.yaml"),
+        &[
+            ("name", name),
+            ("configuration", configuration),
+            ("environment", environment),
+            ("file", &file),
+        ],
+    )
+}
+
+/// The variables that hold the workers' credentials.
+fn environment(gateway: &Gateway) -> String {
+    let credentials = gateway
+        .workers
+        .iter()
+        .filter_map(|worker| worker.credential.as_ref());
+    let keys: BTreeSet<&str> = credentials
+        .map(|credential| credential.env.as_str())
+        .collect();
+    if keys.is_empty() {
+        return String::new();
+    }
+    let keys: Vec<String> = keys.into_iter().map(scalar::quoted).collect();
+    format!(
+        "environment_variables: {{host_env_keys: [{}]}}",
+        keys.join(", ")
+    )
+}
