@@ -12,6 +12,7 @@ use dragoman_alias::Alias;
 use dragoman_contract::{ApiKind, Mode, RequestRecord, Target};
 use dragoman_sdk::fake::{Exchange, FakeHost, Replied};
 use dragoman_sdk::{Action, Filter, Plugin};
+use sha2::{Digest, Sha256};
 
 const CONFIG: &str = r#"{
   "version": 1, "max_body_bytes": 1024, "auth": {"mode": "off"},
@@ -214,6 +215,7 @@ fn internal_headers_of_a_client_are_removed_with_all_their_lines() {
         ("x-dragoman-anything", "x"),
         ("x-gateway-destination-endpoint", "10.0.0.1:80"),
         ("x-envoy-max-retries", "9"),
+        ("x_dragoman_routed", "1"),
         ("x-note", "stays"),
     ]);
     let mut it = exchange(&headers);
@@ -229,23 +231,6 @@ fn internal_headers_of_a_client_are_removed_with_all_their_lines() {
 }
 
 #[test]
-fn nothing_passes_where_callers_must_be_known_and_nobody_asked_them() {
-    let config = CONFIG.replace("\"off\"", "\"on\"");
-    for (method, path) in [("POST", "/v1/chat/completions"), ("GET", "/v1/models")] {
-        let host = FakeHost::new(&[(":method", method), (":path", path)]);
-        let mut it = Exchange::new(&alias(&config), host);
-        assert_eq!(it.headers(false), Action::Pause);
-        let replied = it.host.replied.unwrap();
-        assert_eq!(replied.status, 500);
-        assert!(
-            replied.text().contains("misconfigured"),
-            "{}",
-            replied.text()
-        );
-    }
-}
-
-#[test]
 fn a_faulty_configuration_is_refused_with_its_path() {
     let config = CONFIG.replace("80", "-1");
     let error = Alias::configure(config.as_bytes(), &BTreeMap::new()).unwrap_err();
@@ -253,4 +238,24 @@ fn a_faulty_configuration_is_refused_with_its_path() {
         error.starts_with("endpoints[0].targets[0].weight: -1:"),
         "{error}"
     );
+}
+
+/// The digest that the record carries for a request with these header lines.
+fn digest(config: &str, lines: &[(&'static str, &'static str)]) -> Option<[u8; 32]> {
+    let mut headers = post("/v1/chat/completions");
+    headers.extend(lines);
+    let mut it = Exchange::new(&alias(config), FakeHost::new(&headers));
+    assert_eq!(it.request(br#"{"model":"chat"}"#), Action::Continue);
+    let record = it.host.properties["dragoman.request"].clone();
+    RequestRecord::decode(&record).unwrap().body_sha256
+}
+
+#[test]
+fn a_body_is_digested_only_where_its_idempotency_key_counts() {
+    let config = CONFIG.replace("\"auth\"", "\"idempotency\": {}, \"auth\"");
+    let with_key = [("idempotency-key", "k")];
+    let expected: [u8; 32] = Sha256::digest(br#"{"model":"chat"}"#).into();
+    assert_eq!(digest(&config, &with_key), Some(expected));
+    assert_eq!(digest(&config, &[]), None);
+    assert_eq!(digest(CONFIG, &with_key), None);
 }
