@@ -24,11 +24,13 @@ static CALLBACKS: [u8; 83] =
     *b"request_headers request_body response_headers response_body http_call_response done";
 
 proxy_wasm::main! {{
-    proxy_wasm::set_root_context(|_| Box::new(Root { words: Rc::default() }));
+    proxy_wasm::set_root_context(|_| Box::new(Root { words: Rc::default(), vm: 0 }));
 }}
 
 struct Root {
     words: Rc<[Word]>,
+    /// Tells this VM from its copies on other threads.
+    vm: u64,
 }
 
 impl Context for Root {}
@@ -39,6 +41,7 @@ impl RootContext for Root {
         match word::parse(&String::from_utf8_lossy(&text)) {
             Ok(words) => {
                 self.words = words.into();
+                self.vm = random();
                 true
             }
             Err(line) => {
@@ -49,10 +52,14 @@ impl RootContext for Root {
     }
 
     fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
-        Some(Box::new(Stream::new(Rc::clone(&self.words))))
+        Some(Box::new(Stream::new(Rc::clone(&self.words), self.vm)))
     }
 
     fn get_type(&self) -> Option<ContextType> {
         Some(ContextType::HttpContext)
     }
+}
+
+fn random() -> u64 {
+    std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0)
 }

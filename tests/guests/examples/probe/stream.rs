@@ -17,6 +17,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 /// What is known of a stream.
 pub struct Stream {
     words: Rc<[Word]>,
+    vm: u64,
     attempt: String,
     waiting: bool,
     grown: bool,
@@ -25,9 +26,10 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub fn new(words: Rc<[Word]>) -> Self {
+    pub fn new(words: Rc<[Word]>, vm: u64) -> Self {
         Self {
             words,
+            vm,
             attempt: String::new(),
             waiting: false,
             grown: false,
@@ -103,7 +105,8 @@ impl Stream {
         let key = format!("probe/claim/{key}");
         let won = set_shared_data(&key, Some(b"taken"), Some(notes::ABSENT)).is_ok();
         let answer: &[u8] = if won { b"won" } else { b"lost" };
-        self.send_http_response(200, vec![], Some(answer));
+        let vm = self.vm.to_string();
+        self.send_http_response(200, vec![("x-vm", &vm)], Some(answer));
         true
     }
 

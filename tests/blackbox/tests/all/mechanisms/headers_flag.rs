@@ -1,51 +1,69 @@
-//! The field `allow_on_headers_stop_iteration`, which the body reader cannot do without.
+//! The field `allow_on_headers_stop_iteration`, which a body reader cannot do without.
 
-use blackbox::{Engine, World, WorldBuilder, both_engines};
+use blackbox::world::request;
+use blackbox::{Engine, Faults, World, both_engines};
 
-use crate::support::{CHAT, chat_request, refused};
+use super::raw::{Choice, Raw, guest};
+use crate::support::{CHAT, refused};
 
 both_engines![
-    with_the_flag_a_body_that_comes_later_is_read,
-    without_the_flag_no_request_passes_unread,
+    without_the_flag_a_paused_header_callback_holds_the_body_too,
+    without_the_flag_the_body_reader_lets_nothing_pass_unread,
 ];
 
-const FLAG: &str = "allow_on_headers_stop_iteration: true";
-
-/// The shipped chain with a short limit on silence.
-fn chain(engine: Engine) -> WorldBuilder {
-    World::on(engine)
+fn without_the_flag_a_paused_header_callback_holds_the_body_too(engine: Engine) {
+    let world = World::on(engine)
         .worker("w1")
-        .endpoint("chat", &[("w1", "large")])
-        .edit_yaml(|yaml| yaml.replace("stream_idle_timeout: 60s", "stream_idle_timeout: 0.5s"))
+        .worker("checker")
+        .start_yaml(|places| {
+            Raw::new(places)
+                .filter(&guest("careless").without_headers_stop())
+                .cluster("workers", Choice::RoundRobin, &["w1"], &[])
+                .cluster("checker", Choice::RoundRobin, &["checker"], &[])
+                .yaml()
+        });
+    let path = Some("/readyz".to_owned());
+    world.fail(
+        "checker",
+        Faults {
+            path,
+            ..Faults::status(401)
+        },
+    );
+
+    assert_eq!(world.chat(CHAT).status, 401);
+    assert_eq!(world.hits(), [0, 1]);
 }
 
-/// C04
-fn with_the_flag_a_body_that_comes_later_is_read(engine: Engine) {
-    let world = chain(engine).start();
-    let bytes = chat_request(CHAT);
-    let mut client = world.connect();
-
-    client.send_cut_at(&bytes, &[bytes.len() - CHAT.len(), bytes.len() - 10]);
-
-    assert_eq!(client.response().status, 200);
-    assert_eq!(world.hits(), [1]);
-}
-
-/// C04: the body callback never comes. The request waits, unread, and ends with the limit on
-/// silence.
-fn without_the_flag_no_request_passes_unread(engine: Engine) {
+/// C04: the body callback never comes. What needs no body is served; what needs one ends with the
+/// limit on silence.
+fn without_the_flag_the_body_reader_lets_nothing_pass_unread(engine: Engine) {
+    const FLAG: &str = "allow_on_headers_stop_iteration: true";
     for instead in ["allow_on_headers_stop_iteration: false", ""] {
-        let world = chain(engine)
-            .edit_yaml(move |yaml| yaml.replacen(FLAG, instead, 1))
+        let world = World::on(engine)
+            .worker("w1")
+            .endpoint("chat", &[("w1", "large")])
+            .edit_yaml(move |yaml| {
+                yaml.replacen(FLAG, instead, 1)
+                    .replace("stream_idle_timeout: 60s", "stream_idle_timeout: 0.5s")
+            })
             .start();
 
-        let response = world.chat(CHAT);
-
-        assert_eq!(
-            response.outcome(),
-            refused(504, "upstream_timeout"),
-            "{instead}: {response:?}"
+        let models = world.request("GET", "/v1/models", &[], b"");
+        let chunked = request(
+            "POST",
+            "/v1/chat/completions",
+            &["transfer-encoding: chunked"],
+            b"",
         );
+        let chunked = String::from_utf8_lossy(&chunked).replace("content-length: 0\r\n", "");
+        let chunked = format!("{chunked}{:x}\r\n{CHAT}\r\n0\r\n\r\n", CHAT.len());
+
+        assert_eq!(models.status, 200, "{instead}: {models:?}");
+        for response in [world.chat(CHAT), world.connect().send(chunked).response()] {
+            let outcome = response.outcome();
+            assert_eq!(outcome, refused(504, "upstream_timeout"), "{instead}");
+        }
         assert_eq!(world.hits(), [0], "{instead}");
     }
 }

@@ -16,6 +16,7 @@ pub(super) struct Plugin {
     words: String,
     vm: String,
     vm_id: String,
+    headers_stop: bool,
 }
 
 /// A plugin of the given name with these words, in a VM of its own.
@@ -26,6 +27,7 @@ pub(super) fn probe(name: &str, words: &[&str]) -> Plugin {
         words: words.join("\n"),
         vm: name.to_owned(),
         vm_id: "test".to_owned(),
+        headers_stop: true,
     }
 }
 
@@ -54,6 +56,14 @@ impl Plugin {
         }
     }
 
+    /// Without `allow_on_headers_stop_iteration`.
+    pub(super) fn without_headers_stop(self) -> Self {
+        Self {
+            headers_stop: false,
+            ..self
+        }
+    }
+
     /// An entry of `http_filters`.
     pub(super) fn filter(&self) -> Value {
         let file = modules().join(format!("guests/{}.wasm", self.module));
@@ -68,7 +78,7 @@ impl Plugin {
                 "name": self.name,
                 "root_id": self.name,
                 "configuration": string(&self.words),
-                "allow_on_headers_stop_iteration": true,
+                "allow_on_headers_stop_iteration": self.headers_stop,
                 "failure_policy": "FAIL_RELOAD",
                 "reload_config": {"backoff": {"base_interval": "0.1s"}},
                 "vm_config": {

@@ -5,12 +5,10 @@ use std::time::{Duration, Instant};
 use blackbox::world::request;
 use blackbox::{At, Engine, Faults, How, World, both_engines};
 
-use super::raw::{Choice, Raw, before_the_chain, probe, with_cluster};
+use super::raw::{before_the_chain, probe, with_cluster};
 use crate::support::{CHAT, chat_request, refused};
 
 both_engines![
-    a_stream_paused_in_a_vm_that_traps_ends_with_the_limit_on_silence,
-    the_limit_of_the_route_to_the_workers_outlasts_the_other,
     after_a_trap_later_requests_succeed_and_the_streams_of_that_vm_end,
     streams_with_the_trapped_filter_in_their_chain_fail_at_its_next_callback,
 ];
@@ -45,30 +43,6 @@ fn asked(world: &World, times: usize) {
     assert!(there, "checker was not asked");
 }
 
-fn a_stream_paused_in_a_vm_that_traps_ends_with_the_limit_on_silence(engine: Engine) {
-    let world = World::on(engine)
-        .worker("w1")
-        .worker("checker")
-        .start_yaml(|places| {
-            Raw::new(places)
-                .hcm("stream_idle_timeout", "1s".into())
-                .filter(&probe("trapping", TRAPPING))
-                .cluster("workers", Choice::RoundRobin, &["w1"], &[])
-                .cluster("checker", Choice::RoundRobin, &["checker"], &[])
-                .yaml()
-        });
-    world.fail("checker", silent());
-    let mut paused = world.connect();
-    paused.send(request("GET", "/readyz", &["x-call: -"], b""));
-    asked(&world, 1);
-
-    assert_eq!(world.request("GET", "/", BOOM, b"").status, 503);
-    healed(&world);
-
-    assert_eq!(paused.response().status, 503);
-    assert_eq!(world.hits(), [1, 1], "only the request that came later");
-}
-
 /// The shipped chain behind a filter that traps, with a short limit on silence.
 fn shipped(engine: Engine) -> World {
     World::on(engine)
@@ -81,13 +55,6 @@ fn shipped(engine: Engine) -> World {
                 .replace("stream_idle_timeout: 60s", "stream_idle_timeout: 1s")
         })
         .start()
-}
-
-fn the_limit_of_the_route_to_the_workers_outlasts_the_other(engine: Engine) {
-    let world = shipped(engine);
-    world.fail("w1", Faults::delay_ms(2500));
-
-    assert_eq!(world.chat(CHAT).status, 200, "silence of 2.5 s");
 }
 
 fn after_a_trap_later_requests_succeed_and_the_streams_of_that_vm_end(engine: Engine) {
