@@ -97,12 +97,12 @@ impl Engine {
         facts.cluster = Some(&attempt.cluster);
         facts.host = Some(attempt.address);
         facts.flags = flags::short_names(&attempt.flags);
-        facts.details = (attempt.status != 0).then_some("via_upstream");
+        facts.details = None;
         facts.transport_failure = attempt.transport_failure.as_deref();
         facts.started = attempt.started;
         facts.ended = self.now.monotonic;
-        facts.received = attempt.bytes_sent;
-        facts.sent = attempt.bytes_received;
+        facts.received = attempt.bytes_received;
+        facts.sent = attempt.bytes_sent;
         facts.times = [
             Some(attempt.started.monotonic),
             None,

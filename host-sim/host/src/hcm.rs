@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::admission::{self, Refused};
 use crate::chain::{Chain, ChainKey, Direction, Piece};
-use crate::config::{EscapedSlashes, HttpConnectionManager, UnderscoreHeaders};
+use crate::config::HttpConnectionManager;
 use crate::engine::Engine;
 use crate::flags::Flag;
 use crate::headers;
 use crate::io::{Headers, StreamId};
 use crate::local_reply::Reply;
-use crate::paths;
 use crate::stream::{Origin, Response, Stream, StreamKey};
 use crate::timers::Timer;
 
@@ -56,13 +56,6 @@ const HOP_HEADERS: [&str; 6] = [
     "x-envoy-internal",
 ];
 
-/// A request that gets no further than the connection manager.
-struct Refused {
-    status: u16,
-    body: &'static str,
-    details: &'static str,
-}
-
 impl Engine {
     pub(crate) fn request_headers_came(
         &mut self,
@@ -81,22 +74,24 @@ impl Engine {
         else {
             return;
         };
-        let refused = check(http, &mut request).err();
+        let refused = admission::check(http, &mut request).err();
         let request_id = refused
             .is_none()
             .then(|| self.prepare(http, peer, &mut request));
+        if refused == Some(Refused::Underscore) || refused == Some(Refused::NoPath) {
+            // The codec refuses these: nothing of the request is known to the log.
+            request.clear();
+        }
         let key = StreamKey::Client(id);
         self.open_stream(key, listener, peer, request, end);
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.info.request_id = request_id;
         }
-        if let Some(Refused {
-            status,
-            body,
-            details,
-        }) = refused
-        {
-            return self.local_reply(key, Reply::of_envoy(status, body, details));
+        if let Some(refused) = refused {
+            if let Some(stream) = self.streams.get_mut(&key) {
+                stream.request_complete = end && !refused.closes();
+            }
+            return self.local_reply(key, refused.reply());
         }
         self.route(key);
         self.pass_headers(ChainKey::Stream(key), Direction::Decode, 0, end);
@@ -253,66 +248,6 @@ impl Engine {
             Reply::of_envoy(status, "stream timeout", "stream_idle_timeout"),
         );
     }
-}
-
-/// What Envoy demands of a request before any filter sees it; the path is put in order.
-fn check(http: &HttpConnectionManager, request: &mut Headers) -> Result<(), Refused> {
-    let underscored = |name: &[u8]| name.contains(&b'_');
-    match http.headers_with_underscores_action {
-        UnderscoreHeaders::Allow => {}
-        UnderscoreHeaders::Drop => request.retain(|(name, _)| !underscored(name)),
-        UnderscoreHeaders::Reject => {
-            if request.iter().any(|(name, _)| underscored(name)) {
-                return Err(Refused {
-                    status: 400,
-                    body: "Bad Request",
-                    details: "http1.unexpected_underscore",
-                });
-            }
-        }
-    }
-    if headers::get(request, b":authority").is_none_or(<[u8]>::is_empty) {
-        return Err(Refused {
-            status: 400,
-            body: "",
-            details: "missing_host_header",
-        });
-    }
-    let Some(path) = headers::text(request, ":path").filter(|path| path.starts_with('/')) else {
-        return Err(Refused {
-            status: 404,
-            body: "",
-            details: "absolute_path_rejected",
-        });
-    };
-    let refused = Refused {
-        status: 400,
-        body: "",
-        details: "path_normalization_failed",
-    };
-    if path.contains('#') {
-        return Err(refused);
-    }
-    let (path, query) = path
-        .split_once('?')
-        .map_or((path, None), |(path, query)| (path, Some(query)));
-    if http.path_with_escaped_slashes_action == EscapedSlashes::Reject
-        && paths::has_escaped_slashes(path)
-    {
-        return Err(refused);
-    }
-    let mut path = path.to_owned();
-    if http.normalize_path {
-        path = paths::normalize(&path);
-    }
-    if http.merge_slashes {
-        path = paths::merge_slashes(&path);
-    }
-    if let Some(query) = query {
-        path = format!("{path}?{query}");
-    }
-    headers::set(request, b":path", path.as_bytes());
-    Ok(())
 }
 
 /// Envoy's text for a status that a codec answers with.

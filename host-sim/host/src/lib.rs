@@ -6,6 +6,7 @@
 
 pub mod abi;
 mod access_log;
+mod admission;
 mod breakers;
 mod calendar;
 mod callouts;

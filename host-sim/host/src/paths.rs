@@ -6,6 +6,12 @@ pub(crate) fn has_escaped_slashes(path: &str) -> bool {
     lower.contains("%2f") || lower.contains("%5c")
 }
 
+/// Writes escaped slashes and backslashes out.
+pub(crate) fn unescape_slashes(path: &str) -> String {
+    let path = path.replace("%2F", "/").replace("%2f", "/");
+    path.replace("%5C", "\\").replace("%5c", "\\")
+}
+
 /// Resolves `.` and `..`, also written `%2e`; a backslash is a slash.
 pub(crate) fn normalize(path: &str) -> String {
     let path = path.replace('\\', "/");

@@ -157,7 +157,7 @@ impl Engine {
         match key {
             StreamKey::Client(id) => {
                 self.commands.push(Command::ResetStream { stream: id });
-                self.finish_stream(key);
+                self.finish_broken(key);
             }
             StreamKey::Callout(_) => self.callout_broke(key),
         }
@@ -170,12 +170,25 @@ impl Engine {
         };
         stream.info.details = Some("downstream_remote_disconnect".to_owned());
         stream.info.flag(Flag::DownstreamConnectionTermination);
-        self.finish_stream(key);
+        self.finish_broken(key);
+    }
+
+    /// The end of a request whose response is complete; an attempt that is still under way ends first.
+    pub(crate) fn finish_stream(&mut self, key: StreamKey) {
+        self.stop_router(key);
+        if let Some(id) = self
+            .streams
+            .get(&key)
+            .and_then(|stream| stream.router.attempt)
+        {
+            self.finish_attempt(id);
+        }
+        self.finish_broken(key);
     }
 
     /// The end of a request: `on_log` of all filters, the log line, `on_done` of all filters, and last
     /// the end of an attempt that is still under way.
-    pub(crate) fn finish_stream(&mut self, key: StreamKey) {
+    pub(crate) fn finish_broken(&mut self, key: StreamKey) {
         let now = self.now.monotonic;
         let Some(stream) = self.streams.get_mut(&key) else {
             return;

@@ -244,6 +244,7 @@ impl Engine {
         }
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.info.upstream_response_begin = Some(now);
+            stream.info.details = Some("via_upstream".to_owned());
             if end {
                 stream.info.upstream_response_end = Some(now);
             }

@@ -41,6 +41,8 @@ pub(crate) struct Router {
     pub(crate) override_list: Option<VecDeque<Option<SocketAddr>>>,
     /// All of the request has reached the router.
     pub(crate) request_complete: bool,
+    /// When it had.
+    pub(crate) complete_at: Option<Duration>,
     /// A response head has been let through to the client's chain.
     pub(crate) response_started: bool,
     /// Nothing is wanted from upstream any more.
@@ -152,6 +154,10 @@ impl Engine {
     }
 
     fn request_reached_router(&mut self, key: StreamKey) {
+        let now = self.now.monotonic;
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.router.complete_at = Some(now);
+        }
         self.start_response_timer(key);
         if let Some(id) = self
             .streams

@@ -28,12 +28,10 @@ impl Engine {
         let timer = attempt.per_try_timer.take();
         attempt.response_passed = true;
         attempt.status = headers::status(&head);
-        let started = attempt.started.monotonic;
         self.timers.cancel(timer);
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
-        stream.info.details = Some("via_upstream".to_owned());
         let cluster = process.config().clusters.get(&stream.router.cluster);
         if let (Some(retry), Some(cluster)) = (stream.router.retry.as_mut(), cluster) {
             match retry.after_headers(&head, cluster, &process, &mut self.random) {
@@ -48,11 +46,13 @@ impl Engine {
         }
         stream.router.response_started = true;
         stream.response = Response::InChain;
-        if !self.suppress_envoy_headers(key) {
+        stream.info.response_code = Some(headers::status(&head));
+        let complete_at = stream.router.complete_at;
+        if let Some(complete_at) = complete_at.filter(|_| !self.suppress_envoy_headers(key)) {
             let took = self
                 .now
                 .monotonic
-                .saturating_sub(started)
+                .saturating_sub(complete_at)
                 .as_millis()
                 .to_string();
             headers::set(&mut head, b"x-envoy-upstream-service-time", took.as_bytes());
@@ -230,14 +230,8 @@ impl Engine {
         } else {
             ""
         };
-        let transport = match reset {
-            Reset::Upstream(ResetReason::ConnectFailure(text)) => {
-                format!(", transport failure reason: {text}")
-            }
-            _ => String::new(),
-        };
         let body = format!(
-            "upstream connect error or disconnect/reset before headers. {retried}reset reason: {reason}{transport}"
+            "upstream connect error or disconnect/reset before headers. {retried}reset reason: {reason}"
         );
         let status = if *reset == Reset::Upstream(ResetReason::ProtocolError) {
             502

@@ -75,9 +75,10 @@ fn what_envoy_refuses_reaches_no_filter() {
     for (extra, status, details) in [
         ([(":path", "/a%2Fb")], 400, "path_normalization_failed"),
         ([(":path", "/a#b")], 400, "path_normalization_failed"),
-        ([(":authority", "")], 400, "missing_host_header"),
+        ([("x-no-host", "1")], 400, "missing_host_header"),
         ([("x_y", "1")], 400, "http1.unexpected_underscore"),
-        ([(":path", "a")], 404, "absolute_path_rejected"),
+        ([(":path", "a")], 400, "http1.codec_error"),
+        ([(":path", "*")], 404, "absolute_path_rejected"),
     ] {
         assert_eq!(refused(&extra), (status, details.to_owned()), "{extra:?}");
     }

@@ -71,7 +71,7 @@ fn a_refused_connection_has_a_reason_of_its_own_attempt() {
     let via = Some("via_upstream".to_owned());
     assert_eq!(
         *seen.lock().unwrap(),
-        [(None, 0, None, reason), (via, 0, None, None)]
+        [(None, 0, None, reason), (via, 0, Some(200), None)]
     );
     assert_eq!(stage.response(1).status, 200);
 }

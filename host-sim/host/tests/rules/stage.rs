@@ -362,6 +362,9 @@ impl Stage {
         ]);
         headers.retain(|(name, _)| extra.iter().all(|(other, _)| other.as_bytes() != name));
         headers.splice(0..0, lines(extra));
+        if extra.iter().any(|(name, _)| *name == "x-no-host") {
+            headers.retain(|(name, _)| name != b":authority");
+        }
         let peer = address(50000);
         self.handle(Event::RequestHeaders {
             stream: StreamId(id),
