@@ -139,6 +139,13 @@ impl WorldBuilder {
         self
     }
 
+    /// Adds to the document what this builder has no word for, such as tenants and keys.
+    #[must_use]
+    pub fn document(mut self, edit: impl FnOnce(Document) -> Document) -> Self {
+        self.document = edit(self.document);
+        self
+    }
+
     /// Sets a field of the document's top level.
     #[must_use]
     pub fn with(mut self, field: &str, value: Value) -> Self {

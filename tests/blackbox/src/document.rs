@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// A gateway document that is complete once it has workers and endpoints.
 #[derive(Clone, Debug)]
@@ -51,14 +52,28 @@ impl Document {
             .iter()
             .map(|(worker, served)| json!({"worker": worker, "served_model_name": served}))
             .collect();
-        let mut endpoint = json!({
+        let endpoint = json!({
             "name": name, "version": "v1", "mode": "failover", "timeout_ms": 10_000,
             "max_attempts": targets.len().max(1), "targets": targets,
         });
-        if let (Some(endpoint), Value::Object(fields)) = (endpoint.as_object_mut(), fields) {
-            endpoint.extend(fields);
-        }
-        self.push("endpoints", endpoint);
+        self.push("endpoints", with_fields(endpoint, fields));
+        self
+    }
+
+    /// Adds a tenant with these other fields.
+    #[must_use]
+    pub fn tenant(mut self, id: &str, fields: Value) -> Self {
+        self.push("tenants", with_fields(json!({"id": id}), fields));
+        self
+    }
+
+    /// Adds an API key of app `app` with these other fields, and asks callers for one from now on.
+    #[must_use]
+    pub fn key(mut self, id: &str, secret: &str, tenant: &str, fields: Value) -> Self {
+        let key = json!({"id": id, "sha256": sha256(secret), "tenant": tenant, "app": "app"});
+        let auth = &mut self.0["auth"];
+        auth["mode"] = json!("on");
+        append(&mut auth["keys"], with_fields(key, fields));
         self
     }
 
@@ -76,8 +91,29 @@ impl Document {
     }
 
     fn push(&mut self, list: &str, item: Value) {
-        if let Some(list) = self.0[list].as_array_mut() {
-            list.push(item);
-        }
+        append(&mut self.0[list], item);
     }
+}
+
+/// Begins the list where there is none.
+fn append(list: &mut Value, item: Value) {
+    if list.is_null() {
+        *list = json!([]);
+    }
+    if let Some(list) = list.as_array_mut() {
+        list.push(item);
+    }
+}
+
+fn with_fields(mut object: Value, fields: Value) -> Value {
+    if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), fields) {
+        object.extend(fields);
+    }
+    object
+}
+
+/// SHA-256 in hexadecimal, as `auth.keys` has it.
+fn sha256(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
