@@ -37,7 +37,9 @@ pub use idempotency::{
     Idempotency, MAX_LEASE_S, MAX_RESPONSE_BYTES, MAX_TTL_S, MIN_LEASE_S, MIN_RESPONSE_BYTES,
     MIN_TTL_S, OnUnknown,
 };
-pub use limit::{Dimension, Limit, MAX_BURST, MAX_LIMIT_NAME_BYTES, MAX_LIMITS, MAX_PER_SECOND};
+pub use limit::{
+    Dimension, Limit, MAX_BURST, MAX_LIMIT_NAME_BYTES, MAX_LIMITS, MAX_PER_SECOND, MAX_REFILL_S,
+};
 pub use routing::Routing;
 pub use tenant::{MAX_TENANT_ID_BYTES, MAX_TENANTS, Tenant};
 pub use worker::{

@@ -14,6 +14,9 @@ pub const MAX_LIMIT_NAME_BYTES: usize = 64;
 pub const MAX_PER_SECOND: u32 = 1_000_000;
 /// Largest bucket, in requests.
 pub const MAX_BURST: u32 = 1_000_000;
+/// Longest time in which an empty bucket fills, in seconds: 366 days. What takes longer is a slip,
+/// and a bucket's time must stay within its bits.
+pub const MAX_REFILL_S: u64 = 366 * 24 * 3600;
 
 /// A token bucket for each value of its dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,20 +62,25 @@ fn limit(raw: &Raw) -> Result<Limit, ConfigError> {
     object(raw, &["name", "by", "rate"], |fields| {
         let name = fields.required("name", |raw| id(raw, MAX_LIMIT_NAME_BYTES))?;
         let by = fields.required("by", dimensions)?;
-        let (per_1000_s, burst) = fields.required("rate", |raw| {
-            object(raw, &["per_second", "burst"], |fields| {
-                Ok((
-                    fields.required("per_second", per_1000_s)?,
-                    fields.required("burst", |raw| whole(raw, 1, MAX_BURST))?,
-                ))
-            })
-        })?;
+        let (per_1000_s, burst) = fields.required("rate", rate)?;
         Ok(Limit {
             name,
             by,
             per_1000_s,
             burst,
         })
+    })
+}
+
+/// How fast a bucket fills, per 1000 seconds, and what it holds.
+fn rate(raw: &Raw) -> Result<(u32, u32), ConfigError> {
+    object(raw, &["per_second", "burst"], |fields| {
+        let per_1000_s = fields.required("per_second", per_1000_s)?;
+        let burst = fields.required("burst", |raw| whole(raw, 1, MAX_BURST))?;
+        if u64::from(burst) * 1000 > MAX_REFILL_S * u64::from(per_1000_s) {
+            return Err(ConfigError::new("must fill the burst within 366 days"));
+        }
+        Ok((per_1000_s, burst))
     })
 }
 

@@ -306,7 +306,7 @@ fn a_rate_is_exact_to_the_thousandth() {
         let limit = &gateway.limits[0];
         assert_eq!(
             (limit.per_1000_s, limit.burst),
-            (expected, 1_000_000),
+            (expected, 31_622),
             "{given}"
         );
     }
@@ -359,6 +359,10 @@ fn a_limit_has_its_form() {
         (
             rate(r#""10""#),
             format!(r#"{per_second}: "10": must be a number"#),
+        ),
+        (
+            limit(r#"["key"]"#, "0.001", "31623"),
+            "limits[0].rate: must fill the burst within 366 days".to_owned(),
         ),
         (
             limit(r#"["key"]"#, "1", "0"),
