@@ -103,11 +103,21 @@ impl World {
     /// # Errors
     /// The document or a module cannot be used.
     pub fn new(gateway_json: &str, setup: &Setup) -> Result<World, SetupError> {
-        World::build(
-            &yaml_of(gateway_json, setup)?,
-            &build::worker_names(gateway_json),
-            setup,
-        )
+        World::edited(gateway_json, setup, str::to_owned)
+    }
+
+    /// From a `gateway.json` whose rendered `envoy.yaml` is changed before it is read, for what a
+    /// `gateway.json` cannot say.
+    ///
+    /// # Errors
+    /// The document, the changed file or a module cannot be used.
+    pub fn edited(
+        gateway_json: &str,
+        setup: &Setup,
+        edit: impl FnOnce(&str) -> String,
+    ) -> Result<World, SetupError> {
+        let yaml = edit(&yaml_of(gateway_json, setup)?);
+        World::build(&yaml, &build::worker_names(gateway_json), setup)
     }
 
     /// From an `envoy.yaml`; workers are known by their addresses. Paths of modules stand as they are.

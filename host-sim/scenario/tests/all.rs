@@ -10,5 +10,7 @@ mod faults;
 mod shares;
 #[path = "all/streams.rs"]
 mod streams;
+#[path = "all/traps.rs"]
+mod traps;
 #[path = "all/uploads.rs"]
 mod uploads;

@@ -24,6 +24,9 @@ use crate::thread::{self, Accepted, Parts};
 /// thread can still look at all of them.
 pub const CONNECTION_LIMIT: usize = 10_000;
 
+/// As of a Rust program that panics.
+const FAULT_EXIT_CODE: i32 = 101;
+
 /// Files that may be open: two sockets a request and some for the rest.
 const OPEN_FILES: u64 = 2 * CONNECTION_LIMIT as u64 + 1024;
 
@@ -35,11 +38,22 @@ pub fn serve(options: &Serve) -> Result<(), String> {
     let clock = Clock::start();
     let config = read(&options.config)?;
     raise_open_files();
+    end_with_any_thread();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| format!("cannot start the main thread: {error}"))?;
     runtime.block_on(run(options, config, clock))
+}
+
+/// A fault in the simulator ends the process, as a crash of Envoy would: a gateway that lost one of
+/// its threads or requests without a word would send whoever looks for the fault the wrong way.
+fn end_with_any_thread() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::exit(FAULT_EXIT_CODE);
+    }));
 }
 
 fn read(path: &Path) -> Result<Bootstrap, String> {

@@ -70,6 +70,7 @@ async fn connect(
         Err(_) => ResetReason::ConnectTimeout,
     };
     driver.forget_attempt(attempt.id);
+    attempt.end();
     driver.send(Event::UpstreamReset {
         upstream: attempt.id,
         reason,
