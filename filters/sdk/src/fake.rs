@@ -13,7 +13,7 @@ use crate::host::{
     Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Pairs,
     Shared,
 };
-use crate::{Action, CalloutResponse, Environment, Filter, Plugin, Stream};
+use crate::{Action, CalloutResponse, Environment, Filter, Plugin, Root, Stream};
 
 const BAD_ARGUMENT: u32 = 2;
 
@@ -116,6 +116,11 @@ impl FakeHost {
     }
 }
 
+/// The phase of a service's tick or callout on a fake host.
+pub fn root(host: &mut FakeHost) -> Root<'_> {
+    Root { host }
+}
+
 /// Header lines from text.
 #[must_use]
 pub fn lines(headers: &[(&str, &str)]) -> Pairs {
@@ -203,7 +208,7 @@ impl Shared for FakeHost {
         let mut map = self.shared.borrow_mut();
         let next = map.values().map(|(_, cas)| *cas).max().unwrap_or(0) + 1;
         match map.get(key) {
-            Some((_, current)) if *current != cas.0 => Ok(false),
+            Some((_, current)) if cas != Cas::ANY && *current != cas.0 => Ok(false),
             _ => {
                 map.insert(key.to_owned(), (value.to_vec(), next));
                 Ok(true)

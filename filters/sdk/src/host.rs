@@ -109,6 +109,8 @@ pub struct Cas(pub u32);
 impl Cas {
     /// Never the token of a live value: setting with it succeeds only where the key is absent.
     pub const ABSENT: Self = Self(u32::MAX);
+    /// Sets the key whatever its token: for the only writer of a key.
+    pub const ANY: Self = Self(0);
 }
 
 /// Data shared by all threads and modules.
