@@ -301,7 +301,7 @@ fn a_rate_is_exact_to_the_thousandth() {
     ] {
         let gateway = good(&format!(
             r#""limits":[{}]"#,
-            limit(r#"["key"]"#, given, "1000000")
+            limit(r#"["key"]"#, given, "31622")
         ));
         let limit = &gateway.limits[0];
         assert_eq!(
