@@ -12,6 +12,7 @@ pub mod filter;
 pub mod flow;
 pub mod host;
 pub mod phase;
+mod shared;
 pub mod stream;
 
 #[cfg(not(target_arch = "wasm32"))]

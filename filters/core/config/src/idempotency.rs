@@ -12,8 +12,9 @@ pub const MIN_TTL_S: u32 = 60;
 pub const MAX_TTL_S: u32 = 604_800;
 /// Smallest cap of a kept answer, in bytes: below it not even an error fits.
 pub const MIN_RESPONSE_BYTES: u32 = 1024;
-/// Largest cap of a kept answer, in bytes. It is kept in shared data, which all callers share.
-pub const MAX_RESPONSE_BYTES: u32 = 8 * 1024 * 1024;
+/// Largest cap of a kept answer, in bytes: what one record may have of the chunks in shared data,
+/// which all callers share.
+pub const MAX_RESPONSE_BYTES: u32 = 4 * 1024 * 1024;
 /// Shortest lease, in seconds: below it a claim runs out under a request that is only slow.
 pub const MIN_LEASE_S: u32 = 10;
 /// Longest lease, in seconds. A key whose request was lost in a crash is locked as long.

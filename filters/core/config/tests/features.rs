@@ -49,13 +49,13 @@ fn an_empty_section_means_its_defaults() {
 #[test]
 fn what_a_section_says_is_what_it_means() {
     let gateway = good(
-        r#","idempotency":{"ttl_s":60,"max_response_bytes":8388608,"lease_s":10,"on_unknown":"hold"},
+        r#","idempotency":{"ttl_s":60,"max_response_bytes":4194304,"lease_s":10,"on_unknown":"hold"},
         "health":{"health_check_seconds":3600,"timeout_ms":60000,"ready_path":"/","models_path":"/m?a=b"},
         "circuit":{"threshold":1000,"cooldown_seconds":3600}"#,
     );
     let idempotency = gateway.idempotency.unwrap();
     assert_eq!((idempotency.ttl_s, idempotency.lease_s), (60, 10));
-    assert_eq!(idempotency.max_response_bytes, 8_388_608);
+    assert_eq!(idempotency.max_response_bytes, 4_194_304);
     assert_eq!(idempotency.on_unknown, OnUnknown::Hold);
     let health = gateway.health.unwrap();
     assert_eq!((health.check_seconds, health.timeout_ms), (3600, 60_000));
@@ -101,8 +101,8 @@ fn idempotency_has_its_form() {
                 ".max_response_bytes: 1023: must be at least 1024",
             ),
             (
-                r#"{"max_response_bytes":8388609}"#,
-                ".max_response_bytes: 8388609: must be at most 8388608",
+                r#"{"max_response_bytes":4194305}"#,
+                ".max_response_bytes: 4194305: must be at most 4194304",
             ),
             (r#"{"lease_s":9}"#, ".lease_s: 9: must be at least 10"),
             (
