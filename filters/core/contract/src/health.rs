@@ -32,9 +32,7 @@ impl<'a> Health<'a> {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::default();
         let checked_ms = u64::try_from(self.checked.as_millis()).unwrap_or(u64::MAX);
-        out.u8(VERSION)
-            .u8(u8::from(self.ready))
-            .bytes(&checked_ms.to_le_bytes());
+        out.u8(VERSION).u8(u8::from(self.ready)).u64(checked_ms);
         out.u8(u8::from(self.models.is_some()));
         let models = self.models.as_deref().unwrap_or_default();
         let models = models.get(..MAX_MODELS).unwrap_or(models);

@@ -3,6 +3,7 @@
 pub mod errors;
 pub mod health;
 pub mod identity;
+pub mod load;
 pub mod names;
 pub mod paths;
 pub mod plan;

@@ -24,6 +24,10 @@ impl Writer {
         self
     }
 
+    pub(crate) fn u64(&mut self, value: u64) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
     /// Strings come from a checked configuration, where none is longer than a `u16` can say; a
     /// longer one would be cut at that length rather than break the record.
     pub(crate) fn str(&mut self, value: &str) -> &mut Self {

@@ -1,0 +1,127 @@
+//! Requests in flight per worker: `attempt` → `select`, by way of shared data.
+//!
+//! Every VM of `attempt` has a **seat** of its own, so that nobody has to compare and swap; the sum
+//! over the seats is the load. A seat whose owner shows no sign of life counts as empty, so what a
+//! trapped VM had in flight is forgotten.
+
+use std::time::Duration;
+
+use crate::wire::{Reader, VERSION, Writer};
+
+/// Most seats: one per worker thread of Envoy, and as many again while a new configuration replaces
+/// an old one. Readers stop at the first seat that was never taken.
+pub const MAX_SEATS: u16 = 128;
+/// How often an owner shows that it lives.
+pub const BEAT: Duration = Duration::from_secs(2);
+/// A seat without a sign of life for this long counts as empty and may be taken: several beats, so
+/// that a busy thread does not lose its own.
+pub const STALE: Duration = Duration::from_secs(10);
+
+/// What one VM has in flight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seat {
+    /// Whose seat it is, a random number.
+    pub owner: u64,
+    /// Last sign of life, on the process's monotonic clock.
+    pub beat: Duration,
+    /// Worker ([`worker_hash`]) → requests in flight; those without any are left out.
+    pub in_flight: Vec<(u64, u32)>,
+}
+
+impl Seat {
+    /// Key of a seat in shared data.
+    #[must_use]
+    pub fn key(seat: u16) -> String {
+        format!("dragoman/1/load/{seat}")
+    }
+
+    /// Whether the owner has shown no sign of life for too long.
+    #[must_use]
+    pub fn is_stale(&self, now: Duration) -> bool {
+        now.saturating_sub(self.beat) >= STALE
+    }
+
+    /// The record as bytes.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        let beat_ms = u64::try_from(self.beat.as_millis()).unwrap_or(u64::MAX);
+        out.u8(VERSION).u64(self.owner).u64(beat_ms);
+        out.u16(u16::try_from(self.in_flight.len()).unwrap_or(u16::MAX));
+        for (worker, requests) in self.in_flight.iter().take(usize::from(u16::MAX)) {
+            out.u64(*worker).u32(*requests);
+        }
+        out.finish()
+    }
+
+    /// The record in these bytes, if they are one.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut input = Reader::new(bytes);
+        if input.u8()? != VERSION {
+            return None;
+        }
+        let owner = input.u64()?;
+        let beat = Duration::from_millis(input.u64()?);
+        let mut in_flight = Vec::new();
+        for _ in 0..input.u16()? {
+            in_flight.push((input.u64()?, input.u32()?));
+        }
+        input.end()?;
+        Some(Self {
+            owner,
+            beat,
+            in_flight,
+        })
+    }
+}
+
+/// A number for a worker's id (FNV-1a, 64 bits): the same in every configuration that has it.
+#[must_use]
+pub fn worker_hash(id: &str) -> u64 {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    id.bytes().fold(OFFSET, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seat_reads_as_it_was_written() {
+        for in_flight in [vec![], vec![(worker_hash("w1"), 3), (u64::MAX, u32::MAX)]] {
+            let seat = Seat {
+                owner: 7,
+                beat: Duration::from_millis(123),
+                in_flight,
+            };
+            let bytes = seat.encode();
+            assert_eq!(Seat::decode(&bytes), Some(seat));
+            for cut in 0..bytes.len() {
+                assert_eq!(Seat::decode(&bytes[..cut]), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_seat_is_stale_after_several_missed_beats_and_not_when_the_clock_is_behind() {
+        let seat = Seat {
+            beat: Duration::from_secs(100),
+            ..Seat::default()
+        };
+        assert!(!seat.is_stale(Duration::from_secs(50)));
+        assert!(!seat.is_stale(Duration::from_millis(109_999)));
+        assert!(seat.is_stale(Duration::from_secs(110)));
+    }
+
+    #[test]
+    fn the_hash_is_fnv_1a() {
+        // Values of the published test vectors for FNV-1a with 64 bits.
+        assert_eq!(worker_hash(""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(worker_hash("a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(worker_hash("foobar"), 0x8594_4171_f739_67e8);
+    }
+}
