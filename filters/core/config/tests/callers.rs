@@ -313,6 +313,12 @@ fn a_rate_is_exact_to_the_thousandth() {
 }
 
 #[test]
+fn a_bucket_may_hold_a_million() {
+    let limits = format!(r#""limits":[{}]"#, limit(r#"["key"]"#, "1", "1000000"));
+    assert_eq!(good(&limits).limits[0].burst, 1_000_000);
+}
+
+#[test]
 fn an_application_is_one_of_its_tenant() {
     use Dimension::{App, Key, Tenant};
     for (given, expected) in [
