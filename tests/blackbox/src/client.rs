@@ -185,6 +185,17 @@ impl Connection {
         }
     }
 
+    /// Whether anything comes within this time: an answer, or the end of the connection.
+    pub fn answers_within(&mut self, patience: Duration) -> bool {
+        if self.closed || !self.buffer.is_empty() {
+            return true;
+        }
+        let _ = self.stream.set_read_timeout(Some(patience));
+        let seen = self.stream.peek(&mut [0]);
+        let _ = self.stream.set_read_timeout(Some(PATIENCE));
+        !matches!(&seen, Err(problem) if is_silence(problem))
+    }
+
     /// Whether the peer has closed and nothing more comes. Waits for it.
     pub fn is_closed(&mut self) -> bool {
         self.buffer.is_empty() && !self.fill()
@@ -240,12 +251,7 @@ impl Connection {
                     return true;
                 }
                 Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
-                Err(problem)
-                    if matches!(
-                        problem.kind(),
-                        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-                    ) =>
-                {
+                Err(problem) if is_silence(&problem) => {
                     panic!("nothing came for {} s", PATIENCE.as_secs())
                 }
                 Err(_) => self.closed = true,
@@ -253,6 +259,13 @@ impl Connection {
         }
         false
     }
+}
+
+fn is_silence(problem: &io::Error) -> bool {
+    matches!(
+        problem.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }
 
 /// The bytes of a request with a host, these header lines, and a `content-length` unless it is a

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
+use crate::shell::repository;
 
 /// Longest start: compiling the modules on a busy machine.
 const START_PATIENCE: Duration = Duration::from_secs(60);
@@ -40,17 +41,18 @@ impl Gateway {
         let program = launch.engine.program();
         let mut command = Command::new(&program);
         if launch.engine == Engine::HostSim {
-            command.arg("serve");
-        } else {
-            // Shared memory of a hot restart would be shared by all Envoys of the machine.
-            command.args([
-                "--disable-hot-restart",
-                "--file-flush-interval-msec",
-                "50",
-                "-l",
-                "warning",
-            ]);
+            // Compiling the modules takes longer than all the rest of a start.
+            let cache = repository().join("target/host-sim-cache");
+            command.arg("serve").arg("--cache-dir").arg(cache);
         }
+        // Shared memory of a hot restart would be shared by all Envoys of the machine.
+        command.args([
+            "--disable-hot-restart",
+            "--file-flush-interval-msec",
+            "50",
+            "-l",
+            "warning",
+        ]);
         command
             .arg("-c")
             .arg(launch.config)

@@ -2,6 +2,8 @@
 
 #[path = "all/access_log.rs"]
 mod access_log;
+#[path = "all/auth/mod.rs"]
+mod auth;
 #[path = "all/bodies.rs"]
 mod bodies;
 #[path = "all/body_limit.rs"]
@@ -28,6 +30,8 @@ mod order;
 mod paths;
 #[path = "all/rewrite.rs"]
 mod rewrite;
+#[path = "all/same_answer.rs"]
+mod same_answer;
 #[path = "all/support.rs"]
 mod support;
 #[path = "all/time_limits.rs"]

@@ -62,7 +62,7 @@ fn each_attempt_is_named_by_how_it_ended(engine: Engine) {
         .endpoint_with(
             "chat",
             &[("w1", "a"), ("w2", "b"), ("w3", "c")],
-            json!({"timeout_ms": 300}),
+            json!({"timeout_ms": 600}),
         )
         .start();
     let before_headers = |how| Faults::interrupt(At::BeforeHeaders, how);

@@ -58,7 +58,7 @@ fn a_stream_that_falls_silent_ends_abruptly_and_nobody_else_is_tried(engine: Eng
         .worker("w1")
         .worker("w2")
         .endpoint("chat", &[("w1", "large"), ("w2", "medium")])
-        .replace_in_yaml("per_try_idle_timeout: 600s", "per_try_idle_timeout: 0.5s")
+        .replace_in_yaml("per_try_idle_timeout: 600s", "per_try_idle_timeout: 1.5s")
         .start();
     breaks_off(&world, How::Stall);
 }

@@ -19,7 +19,7 @@ both_engines![
 ];
 
 /// Time to the first byte of an attempt in these tests.
-const TIMEOUT_MS: u64 = 400;
+const TIMEOUT_MS: u64 = 1000;
 
 /// `same`: `w1`, then `w2` of the same cluster; `across`: `w1`, then `w3` of another.
 fn world(engine: Engine) -> World {

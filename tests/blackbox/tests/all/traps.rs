@@ -60,7 +60,7 @@ fn streams_paused_in_a_vm_that_trapped_end_within_the_idle_limit(engine: Engine)
         .worker("w1")
         .endpoint("chat", &[("w1", "large")])
         .guest(Guest::downstream("obey"))
-        .replace_in_yaml("stream_idle_timeout: 60s", "stream_idle_timeout: 1s")
+        .replace_in_yaml("stream_idle_timeout: 60s", "stream_idle_timeout: 3s")
         .start();
     let mut paused: Vec<Connection> = (0..3).map(|_| world.connect()).collect();
     for client in &mut paused {

@@ -2,7 +2,8 @@
 
 use blackbox::{Engine, Faults, Request, Seen, World, both_engines};
 
-use super::raw::{Choice, Raw, probe};
+use super::plugin::probe;
+use super::raw::{Choice, Raw};
 use crate::support::{CHAT, bodies, chat_request};
 
 both_engines![

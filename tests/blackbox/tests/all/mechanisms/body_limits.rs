@@ -5,7 +5,8 @@ use blackbox::world::request;
 use blackbox::{Engine, World, both_engines, envoy_only};
 use serde_json::json;
 
-use super::raw::{Choice, Raw, probe};
+use super::plugin::probe;
+use super::raw::{Choice, Raw};
 use crate::support::refused;
 
 both_engines![

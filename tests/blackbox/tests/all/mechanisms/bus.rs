@@ -3,7 +3,8 @@
 use blackbox::{Engine, World, both_engines};
 use serde_json::Value;
 
-use super::raw::{Choice, Raw, probe};
+use super::plugin::probe;
+use super::raw::{Choice, Raw};
 use crate::support::CHAT;
 
 both_engines![

@@ -1,11 +1,15 @@
 //! Callouts: which host they reach, what runs on their way, and who may send them.
 
+use std::time::{Duration, Instant};
+
 use blackbox::{Engine, World, both_engines, envoy_only};
 
-use super::raw::{Choice, Plugin, Raw, probe};
+use super::plugin::{Plugin, probe};
+use super::raw::{Choice, Raw};
 
 both_engines![
     a_callout_goes_to_the_listed_address_through_the_clusters_filters,
+    a_callout_has_no_connection_and_every_other_request_has,
     a_caller_in_the_vm_of_those_filters_traps_and_heals,
 ];
 
@@ -53,6 +57,33 @@ fn a_callout_goes_to_the_listed_address_through_the_clusters_filters(engine: Eng
     assert_eq!(request.header("x-credential"), Some(&b"secret"[..]));
 }
 
+fn a_callout_has_no_connection_and_every_other_request_has(engine: Engine) {
+    let world = world(
+        engine,
+        probe("attempt", &["show x-connection connection/id"]),
+    );
+    let to = world.worker("c1").address().to_string();
+
+    assert_eq!(ask(&world, &to), 200);
+
+    let seen = |worker| {
+        let request = world.worker(worker).requests().pop().expect("a request");
+        let value = request.header("x-connection").map(<[u8]>::to_vec);
+        String::from_utf8(value.expect("a header")).expect("text")
+    };
+    assert_eq!(seen("c1"), "-");
+    assert!(seen("w1").parse::<u64>().is_ok(), "{}", seen("w1"));
+}
+
+/// Sends requests until one is served: a trapped VM is loaded again within its back-off.
+fn healed(world: &World) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while world.get("/readyz").status != 200 {
+        assert!(Instant::now() < until, "it does not heal");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 fn a_caller_in_the_vm_of_those_filters_traps_and_heals(engine: Engine) {
     let attempt = probe("attempt", &["set x-credential secret"]).in_vm("caller");
     let world = world(engine, attempt);
@@ -60,7 +91,7 @@ fn a_caller_in_the_vm_of_those_filters_traps_and_heals(engine: Engine) {
 
     for _ in 0..2 {
         assert_eq!(ask(&world, &to), 503);
-        crate::mechanisms::traps::healed(&world);
+        healed(&world);
     }
 
     assert_eq!(world.worker("c1").recorded().len(), 0);
@@ -77,7 +108,7 @@ fn reading_the_peer_of_a_callout_ends_the_process(engine: Engine) {
 
     assert!(client.try_head().is_none());
     while world.is_running() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(world.worker("c1").recorded().len(), 0);
 }

@@ -3,7 +3,8 @@
 use blackbox::{Engine, Faults, World, both_engines};
 use serde_json::{Value, json};
 
-use super::raw::{Choice, Raw, probe};
+use super::plugin::probe;
+use super::raw::{Choice, Raw};
 
 both_engines![each_attempt_finds_its_own_cluster];
 

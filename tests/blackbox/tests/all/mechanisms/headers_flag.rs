@@ -3,7 +3,8 @@
 use blackbox::world::request;
 use blackbox::{Engine, Faults, World, both_engines};
 
-use super::raw::{Choice, Raw, guest};
+use super::plugin::guest;
+use super::raw::{Choice, Raw};
 use crate::support::{CHAT, refused};
 
 both_engines![

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use blackbox::{At, Engine, Faults, How, World, both_engines};
 
-use super::raw::{Choice, Raw, probe};
+use super::plugin::probe;
+use super::raw::{Choice, Raw};
 use crate::support::{CHAT, STREAMED_CHAT, chat_request};
 
 both_engines![

@@ -4,7 +4,8 @@ use blackbox::world::Places;
 use blackbox::{At, Engine, Faults, How, Response, World, both_engines};
 use serde_json::json;
 
-use super::raw::{before_the_chain, probe};
+use super::plugin::probe;
+use super::raw::before_the_chain;
 use crate::support::{CHAT, one_worker, refused};
 
 both_engines![

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use blackbox::world::request;
 use blackbox::{At, Engine, Faults, How, World, both_engines};
 
-use super::raw::{before_the_chain, probe, with_cluster};
+use super::plugin::probe;
+use super::raw::{before_the_chain, with_cluster};
+use super::waiting::asked;
 use crate::support::{CHAT, chat_request, refused};
 
 both_engines![
@@ -19,28 +21,12 @@ const BOOM: &[&str] = &["x-boom: 1"];
 /// A filter that traps on demand and asks `checker` on demand.
 const TRAPPING: &[&str] = &["trap x-boom", "call checker", "hold"];
 
-/// Sends requests until one is served: a trapped VM is loaded again within its back-off.
-pub(super) fn healed(world: &World) {
-    let until = Instant::now() + PATIENCE;
-    while world.get("/readyz").status != 200 {
-        assert!(Instant::now() < until, "it does not heal");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 /// Never answers its callout.
 fn silent() -> Faults {
     Faults {
         path: Some("/readyz".to_owned()),
         ..Faults::interrupt(At::BeforeHeaders, How::Stall)
     }
-}
-
-fn asked(world: &World, times: usize) {
-    let there = world
-        .worker("checker")
-        .wait_until(PATIENCE, |recorded| recorded.len() >= times);
-    assert!(there, "checker was not asked");
 }
 
 /// The shipped chain behind a filter that traps, with a short limit on silence.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use blackbox::world::request;
 use blackbox::{At, Engine, Faults, How, World, both_engines};
 
-use super::raw::{Choice, Plugin, Raw, guest, probe};
+use super::plugin::{Plugin, guest, probe};
+use super::raw::{Choice, Raw};
 use crate::support::{CHAT, bodies, chat_request};
 
 both_engines![
@@ -43,7 +44,7 @@ fn answer(status: u16) -> Faults {
 }
 
 /// Waits until `checker` was asked `times` in all.
-fn asked(world: &World, times: usize) {
+pub(super) fn asked(world: &World, times: usize) {
     let there = world
         .worker("checker")
         .wait_until(PATIENCE, |recorded| recorded.len() >= times);
