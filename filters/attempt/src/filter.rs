@@ -6,6 +6,7 @@ use std::time::Duration;
 use dragoman_contract::names::{self, property};
 use dragoman_contract::records::RETRIABLE_STATUSES;
 use dragoman_contract::{Candidate, Code, Plan};
+use dragoman_sdk::host::Clock;
 use dragoman_sdk::{
     Done, Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders, ResponseBody,
     ResponseHeaders,

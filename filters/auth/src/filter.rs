@@ -5,7 +5,7 @@ use std::rc::Rc;
 use dragoman_contract::names::{CLIENT_CREDENTIALS, property};
 use dragoman_contract::paths::{Route, route};
 use dragoman_contract::{Code, Dialect};
-use dragoman_sdk::host::Pairs;
+use dragoman_sdk::host::{Clock, Pairs};
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
 
 use crate::config::Auth;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dragoman_contract::{Health, names};
-use dragoman_sdk::host::{Cas, Level};
+use dragoman_sdk::host::{Cas, Clock, Level, Shared};
 use dragoman_sdk::{Callout, CalloutResponse, HostResult, Root};
 
 use crate::config::Poll;

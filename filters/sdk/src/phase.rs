@@ -4,6 +4,9 @@
 //! written. So they are methods of the request phases only, and asking for them later does not
 //! compile:
 //!
+//! Shared data, time and chance are there in every phase, as the traits [`Shared`] and [`Clock`],
+//! so that a piece of a filter can work in any of them.
+//!
 //! ```compile_fail
 //! fn later(cx: &mut dragoman_sdk::ResponseHeaders<'_>) {
 //!     let _ = cx.request_header("authorization");
@@ -15,7 +18,7 @@ use std::time::Duration;
 use dragoman_contract::names::is_reserved;
 
 use crate::flow::Callout;
-use crate::host::{Buffer, Cas, Host, HostResult, Level, Map, Pairs};
+use crate::host::{Buffer, Cas, Clock, Host, HostResult, Level, Map, Pairs, Shared};
 
 /// The host calls of one phase.
 pub(crate) type HostRef<'h> = &'h mut dyn Host;
@@ -42,29 +45,30 @@ macro_rules! phase {
             pub fn publish(&mut self, name: &str, value: &[u8]) -> HostResult<()> {
                 self.host.publish(name, value)
             }
-            /// Value and token of a key of shared data.
-            pub fn shared(&mut self, key: &str) -> HostResult<Option<(Vec<u8>, Cas)>> {
-                self.host.shared(key)
-            }
-            /// Compare and swap in shared data.
-            pub fn swap_shared(&mut self, key: &str, value: &[u8], cas: Cas) -> HostResult<bool> {
-                self.host.swap_shared(key, value, cas)
-            }
-            /// Time of day, since 1970; may jump.
-            pub fn wall(&mut self) -> Duration {
-                self.host.wall()
-            }
-            /// Time for measuring; never goes back.
-            pub fn monotonic(&mut self) -> Duration {
-                self.host.monotonic()
-            }
-            /// 64 random bits.
-            pub fn random(&mut self) -> u64 {
-                self.host.random()
-            }
             /// Writes to the host's log.
             pub fn log(&mut self, level: Level, text: &str) {
                 self.host.log(level, text);
+            }
+        }
+
+        impl Shared for $name<'_> {
+            fn shared(&mut self, key: &str) -> HostResult<Option<(Vec<u8>, Cas)>> {
+                self.host.shared(key)
+            }
+            fn swap_shared(&mut self, key: &str, value: &[u8], cas: Cas) -> HostResult<bool> {
+                self.host.swap_shared(key, value, cas)
+            }
+        }
+
+        impl Clock for $name<'_> {
+            fn wall(&mut self) -> Duration {
+                self.host.wall()
+            }
+            fn monotonic(&mut self) -> Duration {
+                self.host.monotonic()
+            }
+            fn random(&mut self) -> u64 {
+                self.host.random()
             }
         }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use dragoman_contract::names::{self, envoy, property};
 use dragoman_contract::records::{MAX_CANDIDATES, RETRIABLE_STATUSES};
 use dragoman_contract::{Candidate, Code, Mode, Plan, RequestRecord, Target};
-use dragoman_sdk::host::Cas;
+use dragoman_sdk::host::{Cas, Clock, Shared};
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
 use dragoman_strategy::{Ticket, order};
 
