@@ -18,14 +18,17 @@ use proxy_wasm::types::{ContextType, LogLevel};
 use stream::Stream;
 use word::Word;
 
-#[used]
-#[unsafe(link_section = "dragoman.callbacks")]
-static CALLBACKS: [u8; 83] =
-    *b"request_headers request_body response_headers response_body http_call_response done";
+// The inner arm of the macro: this module starts by itself.
+dragoman_sdk::module!(@start begin, b"request_headers request_body response_headers response_body http_call_response done log");
 
-proxy_wasm::main! {{
-    proxy_wasm::set_root_context(|_| Box::new(Root { words: Rc::default(), vm: 0 }));
-}}
+fn begin() {
+    proxy_wasm::set_root_context(|_| {
+        Box::new(Root {
+            words: Rc::default(),
+            vm: 0,
+        })
+    });
+}
 
 struct Root {
     words: Rc<[Word]>,

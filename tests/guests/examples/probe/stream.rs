@@ -60,7 +60,11 @@ impl Stream {
             Word::Claim { path } => return self.claim(path),
             Word::Notes => return self.show_notes(),
             Word::Buffer => return !end_of_stream,
-            Word::Hold | Word::Grow { .. } | Word::Note => {}
+            Word::Hold
+            | Word::Grow { .. }
+            | Word::Log { .. }
+            | Word::Finish { .. }
+            | Word::Note => {}
         }
         false
     }
@@ -157,6 +161,11 @@ impl Context for Stream {
     }
 
     fn on_done(&mut self) -> bool {
+        for word in self.words.iter() {
+            if let Word::Finish { name, value } = word {
+                self.set_property(vec![name], Some(value.as_bytes()));
+            }
+        }
         if self.has(|word| matches!(word, Word::Note)) {
             notes::add(&format!(
                 "attempt={} status={} complete={} details={} failure={} flags={}",
@@ -209,5 +218,13 @@ impl HttpContext for Stream {
     fn on_http_response_body(&mut self, _: usize, end_of_stream: bool) -> Action {
         self.complete |= end_of_stream;
         Action::Continue
+    }
+
+    fn on_log(&mut self) {
+        for word in self.words.iter() {
+            if let Word::Log { name, value } = word {
+                self.set_property(vec![name], Some(value.as_bytes()));
+            }
+        }
     }
 }

@@ -13,6 +13,8 @@ pub enum Word {
     Buffer,
     Grow { text: String },
     Claim { path: String },
+    Log { name: String, value: String },
+    Finish { name: String, value: String },
     Note,
     Notes,
 }
@@ -48,6 +50,8 @@ fn word(line: &str) -> Option<Word> {
         "buffer" => Word::Buffer,
         "grow" => Word::Grow { text: one()? },
         "claim" => Word::Claim { path: one()? },
+        "log" => pair().map(|(name, value)| Word::Log { name, value })?,
+        "finish" => pair().map(|(name, value)| Word::Finish { name, value })?,
         "note" => Word::Note,
         "notes" => Word::Notes,
         _ => return None,
