@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
+use std::time::Duration;
 
 use dragoman_config::{CredentialHeader, Gateway};
+use dragoman_contract::load::BEAT;
 use dragoman_contract::names::CLIENT_CREDENTIALS;
-use dragoman_sdk::{Environment, Plugin};
+use dragoman_sdk::{Environment, HostResult, Plugin, Root};
 
 use crate::filter::Attempting;
+use crate::load::Load;
 
 /// A header to present to a worker.
 pub(crate) struct Credential {
@@ -34,6 +37,10 @@ pub struct Attempt {
     pub(crate) credential_headers: Vec<String>,
     /// Response header that names the worker.
     pub(crate) backend_header: Option<String>,
+    /// (cluster, address) → id of the worker there, for callouts.
+    pub(crate) places: BTreeMap<(String, String), String>,
+    /// What this VM has in flight.
+    pub(crate) load: Load,
 }
 
 impl Plugin for Attempt {
@@ -51,16 +58,31 @@ impl Plugin for Attempt {
                 credential_headers.push(credential.header.clone());
             }
         }
+        let places = gateway.workers.into_iter().map(|worker| {
+            let place = (worker.cluster, worker.address.to_string());
+            (place, worker.id)
+        });
+        let places = places.collect();
         let backend_header = gateway.routing.backend_header;
         Ok(Self {
             credentials,
             credential_headers,
             backend_header,
+            places,
+            load: Load::default(),
         })
     }
 
     fn filter(self: &Rc<Self>) -> Attempting {
         Attempting::new(Rc::clone(self))
+    }
+
+    fn period(&self) -> Duration {
+        BEAT
+    }
+
+    fn on_tick(&self, cx: &mut Root<'_>) -> HostResult<()> {
+        self.load.beat(cx)
     }
 }
 

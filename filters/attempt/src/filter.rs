@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dragoman_contract::names::{self, property};
 use dragoman_contract::records::RETRIABLE_STATUSES;
-use dragoman_contract::{Candidate, Code, Plan};
+use dragoman_contract::{Code, Plan};
 use dragoman_sdk::host::Clock;
 use dragoman_sdk::{
     Done, Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders, ResponseBody,
@@ -14,10 +14,16 @@ use dragoman_sdk::{
 
 use crate::config::Attempt;
 use crate::outcome::{Seen, outcome, trail};
+use crate::probe::chosen;
 use crate::rewrite::Rewrite;
 
 /// Headers that only the gateway and Envoy talk in, or that would make an answer unreadable for us.
-const NOT_FOR_WORKERS: &[&str] = &[names::ENDPOINT_LIST, names::ROUTED, "accept-encoding"];
+const NOT_FOR_WORKERS: &[&str] = &[
+    names::ENDPOINT_LIST,
+    names::ROUTED,
+    names::PROBE,
+    "accept-encoding",
+];
 /// Marks of the gateway's own; a worker that sends them is not believed.
 const NOT_FROM_WORKERS: &[&str] = &["x-cache", "idempotency-replayed"];
 
@@ -52,13 +58,19 @@ impl Attempting {
 
 impl Filter for Attempting {
     fn on_request_headers(&mut self, cx: &mut RequestHeaders<'_>) -> HostResult<HeadersFlow> {
-        self.plugin.strip(cx)?;
         let bytes = cx.property(property::PLAN)?.unwrap_or_default();
-        let Some(plan) = Plan::decode(&bytes) else {
-            return Ok(refused(
+        let plan = Plan::decode(&bytes);
+        let token = match plan {
+            Some(_) => None,
+            None => cx.request_header(names::PROBE)?,
+        };
+        self.plugin.strip(cx)?;
+        let Some(plan) = plan else {
+            let unplanned = refused(
                 Code::Misconfigured,
                 "no earlier filter planned this request",
-            ));
+            );
+            return Ok(self.plugin.probe(cx, token)?.unwrap_or(unplanned));
         };
         let Some(at) = position(cx, &plan)? else {
             return Ok(refused(
@@ -66,43 +78,8 @@ impl Filter for Attempting {
                 "the chosen address is not in the plan",
             ));
         };
-        let Some(candidate) = plan.candidates.get(at) else {
-            return Ok(refused(
-                Code::InternalError,
-                "the plan has no such candidate",
-            ));
-        };
-        let Some(rewrite) = Rewrite::new(&plan, candidate.served_model_name) else {
-            return Ok(refused(
-                Code::InternalError,
-                "the plan does not fit the body",
-            ));
-        };
-        let next = plan.candidates.get(at + 1);
-        if let Some(next) = next {
-            cx.set_request_header(names::CLUSTER, next.cluster.as_bytes())?;
-        }
-        cx.set_request_header("content-length", rewrite.new_len.to_string().as_bytes())?;
-        cx.set_request_header(":authority", candidate.address.as_bytes())?;
-        self.plugin.present(cx, candidate)?;
-        cx.publish(property::WORKER, candidate.worker.as_bytes())?;
-        let before = if at == 0 {
-            None
-        } else {
-            cx.property(property::ATTEMPTS)?
-        };
-        let limit_bytes = plan.body_len;
-        self.state = Some(State {
-            worker: candidate.worker.to_owned(),
-            rewrite,
-            started: cx.monotonic(),
-            timeout_ms: plan.timeout_ms,
-            before: String::from_utf8(before.unwrap_or_default()).unwrap_or_default(),
-            status: None,
-            complete: false,
-            has_next: next.is_some(),
-        });
-        Ok(HeadersFlow::MoreBody { limit_bytes })
+        let begun = self.begin(cx, &plan, at)?;
+        Ok(begun.unwrap_or_else(|| refused(Code::InternalError, "the plan does not fit the body")))
     }
 
     fn on_request_body(&mut self, cx: &mut RequestBody<'_>, length: usize) -> HostResult<Flow> {
@@ -172,6 +149,7 @@ impl Filter for Attempting {
         let Some(state) = &self.state else {
             return Ok(());
         };
+        self.plugin.load.end(cx, &state.worker)?;
         if state.complete || state.moves_on() {
             return Ok(());
         }
@@ -196,6 +174,51 @@ impl Filter for Attempting {
     }
 }
 
+impl Attempting {
+    /// Sends the request on its way to the candidate at this place of the plan; `None` if the plan
+    /// has no such candidate or does not fit the body.
+    fn begin(
+        &mut self,
+        cx: &mut RequestHeaders<'_>,
+        plan: &Plan<'_>,
+        at: usize,
+    ) -> HostResult<Option<HeadersFlow>> {
+        let Some(candidate) = plan.candidates.get(at) else {
+            return Ok(None);
+        };
+        let Some(rewrite) = Rewrite::new(plan, candidate.served_model_name) else {
+            return Ok(None);
+        };
+        let next = plan.candidates.get(at + 1);
+        if let Some(next) = next {
+            cx.set_request_header(names::CLUSTER, next.cluster.as_bytes())?;
+        }
+        cx.set_request_header("content-length", rewrite.new_len.to_string().as_bytes())?;
+        cx.set_request_header(":authority", candidate.address.as_bytes())?;
+        self.plugin.present(cx, candidate.worker)?;
+        cx.publish(property::WORKER, candidate.worker.as_bytes())?;
+        let before = if at == 0 {
+            None
+        } else {
+            cx.property(property::ATTEMPTS)?
+        };
+        self.state = Some(State {
+            worker: candidate.worker.to_owned(),
+            rewrite,
+            started: cx.monotonic(),
+            timeout_ms: plan.timeout_ms,
+            before: String::from_utf8(before.unwrap_or_default()).unwrap_or_default(),
+            status: None,
+            complete: false,
+            has_next: next.is_some(),
+        });
+        self.plugin.load.begin(cx, candidate.worker)?;
+        Ok(Some(HeadersFlow::MoreBody {
+            limit_bytes: plan.body_len,
+        }))
+    }
+}
+
 impl State {
     /// Envoy drops such an answer for the next candidate, so nothing of its body is missed.
     fn moves_on(&self) -> bool {
@@ -213,8 +236,7 @@ fn refused(code: Code, message: &str) -> HeadersFlow {
 
 /// Where in the plan the address that Envoy chose stands.
 fn position(cx: &mut RequestHeaders<'_>, plan: &Plan<'_>) -> HostResult<Option<usize>> {
-    let address = cx.attribute(&["upstream", "address"])?.unwrap_or_default();
-    let cluster = cx.attribute(&["xds", "cluster_name"])?.unwrap_or_default();
+    let (cluster, address) = chosen(cx)?;
     Ok(plan.candidates.iter().position(|candidate| {
         candidate.address.as_bytes() == address && candidate.cluster.as_bytes() == cluster
     }))
@@ -234,8 +256,9 @@ impl Attempt {
         Ok(())
     }
 
-    fn present(&self, cx: &mut RequestHeaders<'_>, candidate: &Candidate<'_>) -> HostResult<()> {
-        match self.credentials.get(candidate.worker) {
+    /// The credential of a worker, if it has one.
+    pub(crate) fn present(&self, cx: &mut RequestHeaders<'_>, worker: &str) -> HostResult<()> {
+        match self.credentials.get(worker) {
             Some(credential) => cx.set_request_header(&credential.header, &credential.value),
             None => Ok(()),
         }

@@ -5,7 +5,9 @@
 
 mod config;
 mod filter;
+mod load;
 mod outcome;
+mod probe;
 mod rewrite;
 
 pub use config::Attempt;

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_attempt::Attempt;
+use dragoman_contract::load::{Seat, worker_hash};
 use dragoman_contract::{Candidate, Plan};
 use dragoman_sdk::fake::{Exchange, FakeHost};
 use dragoman_sdk::{Action, Filter, Plugin};
@@ -30,7 +31,7 @@ fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 fn attempt() -> Rc<Attempt> {
-    let environment = environment(&[("W1_KEY", "one"), ("W2_KEY", "two")]);
+    let environment = environment(&[("W1_KEY", "first-secret"), ("W2_KEY", "two")]);
     Rc::new(Attempt::configure(CONFIG.as_bytes(), &environment).unwrap())
 }
 
@@ -114,7 +115,7 @@ fn a_worker_gets_its_model_name_its_credential_and_nothing_of_ours() {
             "x-dragoman-cluster: b",
             "content-length: 47",
             ":authority: 127.0.0.1:9101",
-            "authorization: Bearer one",
+            "authorization: Bearer first-secret",
         ]
     );
     assert_eq!(it.host.properties["dragoman.worker"], b"w1");
@@ -140,6 +141,57 @@ fn a_later_worker_never_sees_an_earlier_ones_credential() {
     assert_eq!(it.host.body, BODY);
     for name in ["x-worker-key", "authorization", "x-api-key"] {
         assert_eq!(it.host.request_header(name), None, "{name}");
+    }
+}
+
+/// A callout of `poll` at `address`, with a token that the process has or has not.
+fn callout(token: &str, address: &str) -> FakeHost {
+    let mut host = FakeHost::new(&[
+        (":authority", "x"),
+        ("x-gateway-destination-endpoint", address),
+        ("x-dragoman-probe", token),
+    ]);
+    let known = ("dragoman/1/probe_token".to_owned(), (b"secret".to_vec(), 1));
+    host.shared.borrow_mut().extend([known]);
+    host.properties
+        .insert("upstream.address".into(), address.into());
+    host.properties
+        .insert("xds.cluster_name".into(), "a".into());
+    host
+}
+
+#[test]
+fn a_callout_with_the_probe_token_carries_the_workers_credential() {
+    let mut it = Exchange::new(&attempt(), callout("secret", "127.0.0.1:9101"));
+    assert_eq!(it.headers(true), Action::Continue);
+    assert_eq!(
+        names(&it.host),
+        [":authority: 127.0.0.1:9101", "authorization: Bearer first-secret"]
+    );
+}
+
+#[test]
+fn nobody_else_gets_a_credential_without_a_plan() {
+    let client = {
+        let mut host = callout("secret", "127.0.0.1:9101");
+        host.properties.insert("connection.id".into(), vec![1; 8]);
+        host
+    };
+    let unmarked = {
+        let host = callout("", "127.0.0.1:9101");
+        host.shared.borrow_mut().clear();
+        host
+    };
+    for host in [
+        callout("guess", "127.0.0.1:9101"),
+        callout("secret", "127.0.0.1:9999"),
+        client,
+        unmarked,
+    ] {
+        let mut it = Exchange::new(&attempt(), host);
+        assert_eq!(it.headers(true), Action::Pause);
+        assert_eq!(it.host.replied.as_ref().unwrap().status, 500);
+        assert_eq!(it.host.request_header("authorization"), None);
     }
 }
 
@@ -251,6 +303,22 @@ fn an_answer_that_envoy_drops_for_the_next_candidate_is_not_a_broken_one() {
 }
 
 #[test]
+fn an_attempt_is_in_flight_until_it_is_over() {
+    let in_flight = |it: &Exchange<_>| {
+        let shared = it.host.shared.borrow();
+        let (bytes, _) = shared.get("dragoman/1/load/0").unwrap();
+        Seat::decode(bytes).unwrap().in_flight
+    };
+    let mut it = at("a", "127.0.0.1:9101");
+    it.request(BODY);
+    assert_eq!(in_flight(&it), [(worker_hash("w1"), 1)]);
+    it.response(&[(":status", "200")], true);
+    assert_eq!(in_flight(&it), [(worker_hash("w1"), 1)]);
+    it.done();
+    assert_eq!(in_flight(&it), []);
+}
+
+#[test]
 fn a_credential_that_is_not_there_or_not_a_header_value_is_a_faulty_configuration() {
     for (value, reason) in [
         (None, "not set in the environment of Envoy"),
@@ -260,7 +328,7 @@ fn a_credential_that_is_not_there_or_not_a_header_value_is_a_faulty_configuratio
             "holds a byte that a header value cannot carry",
         ),
     ] {
-        let mut variables = environment(&[("W1_KEY", "one")]);
+        let mut variables = environment(&[("W1_KEY", "first-secret")]);
         variables.extend(value.map(|value| ("W2_KEY".to_owned(), value.to_owned())));
         let error = Attempt::configure(CONFIG.as_bytes(), &variables).unwrap_err();
         assert_eq!(
@@ -272,5 +340,5 @@ fn a_credential_that_is_not_there_or_not_a_header_value_is_a_faulty_configuratio
 
 #[test]
 fn a_secret_does_not_show_up_in_debug_output() {
-    assert!(!format!("{:?}", attempt()).contains("one"));
+    assert!(!format!("{:?}", attempt()).contains("first-secret"));
 }
