@@ -115,7 +115,17 @@ impl Engine {
         self.local_reply(key, reply);
     }
 
+    /// A piece that ends the body comes as Envoy's codec hands it on: the bytes, then the end.
     pub(crate) fn request_data_came(&mut self, id: StreamId, data: Vec<u8>, end: bool) {
+        if !data.is_empty() {
+            self.pass_request_data(id, data, false);
+        }
+        if end {
+            self.pass_request_data(id, Vec::new(), true);
+        }
+    }
+
+    fn pass_request_data(&mut self, id: StreamId, data: Vec<u8>, end: bool) {
         let key = StreamKey::Client(id);
         let now = self.now.monotonic;
         let Some(stream) = self.streams.get_mut(&key) else {
@@ -128,13 +138,8 @@ impl Engine {
             stream.info.request_end = Some(now);
         }
         self.touch(key);
-        self.pass_data(
-            ChainKey::Stream(key),
-            Direction::Decode,
-            0,
-            Piece::Fresh(data),
-            end,
-        );
+        let piece = Piece::Fresh(data);
+        self.pass_data(ChainKey::Stream(key), Direction::Decode, 0, piece, end);
     }
 
     fn open_stream(

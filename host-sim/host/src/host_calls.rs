@@ -206,13 +206,15 @@ impl HostCalls for Guest<'_> {
         };
         let text = String::from_utf8_lossy(text).into_owned();
         self.engine.vms[self.vm].note(&text);
-        let name = self
-            .plugin()
-            .map(|plugin| self.engine.plugins[plugin].config.name.clone());
-        self.engine.log(
-            level,
-            format!("wasm log {}: {text}", name.unwrap_or_default()),
-        );
+        let vm_id = self.engine.vms[self.vm].config.vm_id.clone();
+        let name = self.plugin().map(|plugin| {
+            let config = &self.engine.plugins[plugin].config;
+            [config.name.clone(), config.root_id.clone()]
+        });
+        let mut prefix: Vec<String> = name.into_iter().flatten().chain([vm_id]).collect();
+        prefix.retain(|part| !part.is_empty());
+        self.engine
+            .log(level, format!("wasm log {}: {text}", prefix.join(" ")));
         Ok(())
     }
 

@@ -226,10 +226,12 @@ impl Guest<'_> {
             Some(&"port") => info
                 .upstream_address
                 .map(|address| u64::from(address.port()).into()),
-            Some(&"request_attempt_count") => {
-                (info.attempts > 0).then(|| u64::from(info.attempts).into())
+            Some(&"request_attempt_count") => Some(u64::from(info.attempts).into()),
+            // Empty as long as nothing failed, absent before the first attempt.
+            Some(&"transport_failure_reason") => {
+                let reason = info.transport_failure.clone().unwrap_or_default();
+                info.upstream_address.map(|_| reason.into())
             }
-            Some(&"transport_failure_reason") => info.transport_failure.clone().map(Value::from),
             _ => None,
         }
     }

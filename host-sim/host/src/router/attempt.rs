@@ -253,7 +253,17 @@ impl Engine {
         self.pass_headers(ChainKey::Attempt(id), Direction::Encode, 0, end);
     }
 
+    /// A piece that ends the response comes as Envoy's codec hands it on: the bytes, then the end.
     pub(crate) fn response_data_came(&mut self, id: UpstreamId, data: Vec<u8>, end: bool) {
+        if !data.is_empty() {
+            self.pass_response_data(id, data, false);
+        }
+        if end {
+            self.pass_response_data(id, Vec::new(), true);
+        }
+    }
+
+    fn pass_response_data(&mut self, id: UpstreamId, data: Vec<u8>, end: bool) {
         let now = self.now.monotonic;
         let Some(attempt) = self
             .attempts

@@ -96,6 +96,11 @@ impl Engine {
             {
                 stream.chain.decode.limit_bytes = limit;
             }
+            if let RouteAction::Forward(forward) = &route.action {
+                let cluster = cluster_name(&forward.cluster, &stream.request_headers);
+                let clusters = &process.config().clusters;
+                stream.info.upstream_cluster = cluster.filter(|name| clusters.contains_key(name));
+            }
             if let RouteAction::Forward(forward) = &route.action
                 && forward.idle_timeout.is_some()
             {
