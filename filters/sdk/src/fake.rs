@@ -61,6 +61,8 @@ pub struct FakeHost {
     pub properties: BTreeMap<String, Vec<u8>>,
     /// Shared data.
     pub shared: SharedMap,
+    /// So many of the next swaps come too late: somebody else is faster.
+    pub late_swaps: u32,
     /// Time.
     pub now: Duration,
     /// Random numbers to come; then zeros.
@@ -116,7 +118,7 @@ impl FakeHost {
     }
 }
 
-/// The phase of a service's tick or callout on a fake host.
+/// The phase of a start, a tick or a service's callout on a fake host.
 pub fn root(host: &mut FakeHost) -> Root<'_> {
     Root { host }
 }
@@ -205,6 +207,10 @@ impl Shared for FakeHost {
     }
 
     fn swap_shared(&mut self, key: &str, value: &[u8], cas: Cas) -> HostResult<bool> {
+        if cas != Cas::ANY && self.late_swaps > 0 {
+            self.late_swaps -= 1;
+            return Ok(false);
+        }
         let mut map = self.shared.borrow_mut();
         let next = map.values().map(|(_, cas)| *cas).max().unwrap_or(0) + 1;
         match map.get(key) {

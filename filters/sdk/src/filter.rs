@@ -28,6 +28,16 @@ pub trait Plugin: Sized + 'static {
     /// With a text of the form `path: value: reason`; the previous configuration stays in force.
     fn configure(configuration: &[u8], environment: &dyn Environment) -> Result<Self, String>;
 
+    /// The configuration is in force on this thread, and no request has come yet: the place for
+    /// what the log should say at start.
+    ///
+    /// # Errors
+    /// A host call that failed; it is logged, and requests are served all the same.
+    #[allow(unused_variables, reason = "the default ignores what it is given")]
+    fn on_start(&self, cx: &mut Root<'_>) -> HostResult<()> {
+        Ok(())
+    }
+
     /// A filter for a new request.
     fn filter(self: &Rc<Self>) -> Self::Filter;
 

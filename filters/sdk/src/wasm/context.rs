@@ -128,6 +128,9 @@ impl<P: Plugin> RootContext for Root<P> {
         let Some(plugin) = &self.plugin else {
             return false;
         };
+        report(plugin.on_start(&mut crate::Root {
+            host: &mut WasmHost,
+        }));
         let period = plugin.period();
         period.is_zero() || super::calls::set_tick_period(period).is_ok()
     }
