@@ -152,6 +152,27 @@ fn a_full_bucket_is_recognised_without_its_limit() {
 }
 
 #[test]
+fn a_fraction_of_a_nanosecond_too_early_is_too_early() {
+    let limit = limit(3, 7_000, 1);
+    let bucket = empty(&limit, S);
+    let third_ns = S + 7 * S / 3;
+    let Decision::Refused { retry_after_ms, .. } = bucket.take(&limit, third_ns, 1) else {
+        panic!("a third of a nanosecond is missing");
+    };
+    assert_eq!(retry_after_ms, 1);
+    admitted(bucket.take(&limit, third_ns + 1, 1));
+}
+
+#[test]
+fn a_record_that_expires_when_its_bucket_is_full_does_not_expire_before() {
+    let limit = limit(3, 1, 1);
+    // Full a third of a nanosecond after the first millisecond.
+    let bucket = empty(&limit, MS - MS / 3);
+    assert!(!bucket.is_full(MS));
+    assert_eq!(bucket.full_at_ms(), 2);
+}
+
+#[test]
 fn what_is_given_back_may_be_taken_again_but_never_above_the_burst() {
     let limit = limit(10, 1_000, 20);
     let bucket = admitted(Bucket::default().take(&limit, S, 15));

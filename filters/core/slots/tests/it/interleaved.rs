@@ -226,7 +226,7 @@ fn check(ops: Vec<Op>, interruptions: Vec<Option<Op>>, evicts: bool) -> Result<(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_500))]
+    #![proptest_config(ProptestConfig::with_cases(800))]
 
     #[test]
     fn three_actors_see_what_the_model_sees(
