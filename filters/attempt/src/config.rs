@@ -5,6 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
+use dragoman_circuit::Rule;
 use dragoman_config::{CredentialHeader, Gateway};
 use dragoman_contract::load::BEAT;
 use dragoman_contract::names::CLIENT_CREDENTIALS;
@@ -39,6 +40,8 @@ pub struct Attempt {
     pub(crate) backend_header: Option<String>,
     /// (cluster, address) → id of the worker there, for callouts.
     pub(crate) places: BTreeMap<(String, String), String>,
+    /// When a worker's circuit opens; `None`: never.
+    pub(crate) circuit: Option<Rule>,
     /// What this VM has in flight.
     pub(crate) load: Load,
 }
@@ -58,6 +61,12 @@ impl Plugin for Attempt {
                 credential_headers.push(credential.header.clone());
             }
         }
+        // A trial is claimed by `select`, which says how long it may last.
+        let circuit = gateway.circuit.map(|circuit| Rule {
+            threshold: circuit.threshold,
+            cooldown_ms: u64::from(circuit.cooldown_seconds) * 1000,
+            trial_lease_ms: 0,
+        });
         let places = gateway.workers.into_iter().map(|worker| {
             let place = (worker.cluster, worker.address.to_string());
             (place, worker.id)
@@ -69,6 +78,7 @@ impl Plugin for Attempt {
             credential_headers,
             backend_header,
             places,
+            circuit,
             load: Load::default(),
         })
     }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use dragoman_circuit::Ticket;
 use dragoman_contract::names::{self, property};
 use dragoman_contract::records::RETRIABLE_STATUSES;
 use dragoman_contract::{Code, Plan};
@@ -12,8 +13,9 @@ use dragoman_sdk::{
     ResponseHeaders,
 };
 
+use crate::circuit::settle;
 use crate::config::Attempt;
-use crate::outcome::{Seen, outcome, trail};
+use crate::outcome::{Outcome, Seen, outcome, trail};
 use crate::probe::chosen;
 use crate::rewrite::Rewrite;
 
@@ -45,6 +47,8 @@ struct State {
     complete: bool,
     /// Another candidate follows.
     has_next: bool,
+    /// The worker's circuit waits for this attempt.
+    trial: Option<Ticket>,
 }
 
 impl Attempting {
@@ -150,23 +154,14 @@ impl Filter for Attempting {
             return Ok(());
         };
         self.plugin.load.end(cx, &state.worker)?;
-        if state.complete || state.moves_on() {
+        let end = state.end(cx)?;
+        if let Some(rule) = &self.plugin.circuit {
+            settle(cx, rule, &state.worker, end, state.trial)?;
+        }
+        if matches!(end, Outcome::Answered(_)) {
+            // Told with the response head already.
             return Ok(());
         }
-        let details = cx
-            .attribute(&["response", "code_details"])?
-            .unwrap_or_default();
-        let failure = cx
-            .attribute(&["upstream", "transport_failure_reason"])?
-            .unwrap_or_default();
-        let end = outcome(Seen {
-            status: state.status,
-            complete: state.complete,
-            client_gone: details == b"downstream_remote_disconnect",
-            refused: !failure.is_empty(),
-            elapsed_ms: cx.monotonic().saturating_sub(state.started).as_millis(),
-            timeout_ms: state.timeout_ms,
-        });
         cx.publish(
             property::ATTEMPTS,
             trail(&state.before, &state.worker, end).as_bytes(),
@@ -211,6 +206,7 @@ impl Attempting {
             status: None,
             complete: false,
             has_next: next.is_some(),
+            trial: plan.trial.filter(|_| at == 0).map(Ticket::from_u32),
         });
         self.plugin.load.begin(cx, candidate.worker)?;
         Ok(Some(HeadersFlow::MoreBody {
@@ -220,6 +216,26 @@ impl Attempting {
 }
 
 impl State {
+    /// How the attempt ended.
+    fn end(&self, cx: &mut Done<'_>) -> HostResult<Outcome> {
+        if let Some(status) = self.status.filter(|_| self.complete || self.moves_on()) {
+            return Ok(Outcome::Answered(status));
+        }
+        let details = cx
+            .attribute(&["response", "code_details"])?
+            .unwrap_or_default();
+        let failure = cx
+            .attribute(&["upstream", "transport_failure_reason"])?
+            .unwrap_or_default();
+        Ok(outcome(Seen {
+            status: self.status,
+            client_gone: details == b"downstream_remote_disconnect",
+            refused: !failure.is_empty(),
+            elapsed_ms: cx.monotonic().saturating_sub(self.started).as_millis(),
+            timeout_ms: self.timeout_ms,
+        }))
+    }
+
     /// Envoy drops such an answer for the next candidate, so nothing of its body is missed.
     fn moves_on(&self) -> bool {
         self.has_next

@@ -3,6 +3,7 @@
 //!
 //! See the README.
 
+mod circuit;
 mod config;
 mod filter;
 mod load;

@@ -33,13 +33,11 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What is known when an attempt is over.
+/// What is known of an attempt that did not come to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     /// Status of the response head, if one came.
     pub status: Option<u16>,
-    /// The response came to its end.
-    pub complete: bool,
     /// Envoy says that the client left.
     pub client_gone: bool,
     /// Envoy gives a reason why there was no connection.
@@ -50,10 +48,9 @@ pub(crate) struct Seen {
     pub timeout_ms: u32,
 }
 
-/// Names the end of an attempt.
+/// Names the end of an attempt that did not come to its end.
 pub(crate) fn outcome(seen: Seen) -> Outcome {
     match seen.status {
-        Some(status) if seen.complete => Outcome::Answered(status),
         _ if seen.client_gone => Outcome::ClientGone,
         Some(status) => Outcome::Cut(status),
         None if seen.refused => Outcome::Refused,
@@ -77,7 +74,6 @@ mod tests {
 
     const NOTHING: Seen = Seen {
         status: None,
-        complete: false,
         client_gone: false,
         refused: false,
         elapsed_ms: 10,
@@ -87,23 +83,6 @@ mod tests {
     #[test]
     fn an_end_is_named_by_what_was_seen() {
         let table = [
-            (
-                Seen {
-                    status: Some(200),
-                    complete: true,
-                    ..NOTHING
-                },
-                "200",
-            ),
-            (
-                Seen {
-                    status: Some(503),
-                    complete: true,
-                    client_gone: true,
-                    ..NOTHING
-                },
-                "503",
-            ),
             (
                 Seen {
                     status: Some(200),

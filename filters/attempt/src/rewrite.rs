@@ -61,6 +61,7 @@ mod tests {
             model_start: number(start),
             model_end: number(start + model.len()),
             timeout_ms: 0,
+            trial: None,
             candidates: Vec::new(),
         }
     }

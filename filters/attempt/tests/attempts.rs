@@ -1,5 +1,6 @@
 //! Whole attempts on the fake host.
 #![allow(
+    clippy::panic,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test may panic"
@@ -10,13 +11,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_attempt::Attempt;
+use dragoman_circuit::{Admission, Circuit, Rule, admits};
 use dragoman_contract::load::{Seat, worker_hash};
 use dragoman_contract::{Candidate, Plan};
-use dragoman_sdk::fake::{Exchange, FakeHost};
+use dragoman_sdk::fake::{Exchange, FakeHost, SharedMap};
 use dragoman_sdk::{Action, Filter, Plugin};
 
 const CONFIG: &str = r#"{
-  "version": 1, "endpoints": [], "auth": {"mode": "off"},
+  "version": 1, "endpoints": [], "auth": {"mode": "off"}, "circuit": {"threshold": 2, "cooldown_seconds": 30},
   "workers": [{"id": "w1", "cluster": "a", "address": "127.0.0.1:9101", "credential": {"env": "W1_KEY"}},
               {"id": "w2", "cluster": "b", "address": "127.0.0.1:9102", "credential": {"env": "W2_KEY", "header": "x-worker-key"}},
               {"id": "w3", "cluster": "b", "address": "127.0.0.1:9103"}]
@@ -52,6 +54,7 @@ fn plan() -> Vec<u8> {
         model_start: 9,
         model_end: 15,
         timeout_ms: 1000,
+        trial: None,
         candidates,
     }
     .encode()
@@ -166,7 +169,10 @@ fn a_callout_with_the_probe_token_carries_the_workers_credential() {
     assert_eq!(it.headers(true), Action::Continue);
     assert_eq!(
         names(&it.host),
-        [":authority: 127.0.0.1:9101", "authorization: Bearer first-secret"]
+        [
+            ":authority: 127.0.0.1:9101",
+            "authorization: Bearer first-secret"
+        ]
     );
 }
 
@@ -300,6 +306,104 @@ fn an_answer_that_envoy_drops_for_the_next_candidate_is_not_a_broken_one() {
     };
     assert_eq!(trail("a", "127.0.0.1:9101"), "w1=503");
     assert_eq!(trail("b", "127.0.0.1:9103"), "w3=503:cut");
+}
+
+/// Runs attempts at w1 on one process, each ending with this response status or none at all.
+fn circuit_after(ends: &[Option<&str>]) -> Circuit {
+    let shared = SharedMap::default();
+    for end in ends {
+        let mut it = Exchange::new(
+            &attempt(),
+            FakeHost {
+                shared: Rc::clone(&shared),
+                ..host("a", "127.0.0.1:9101")
+            },
+        );
+        it.request(BODY);
+        if let Some(status) = end {
+            it.response(&[(":status", status)], true);
+        }
+        it.done();
+    }
+    let shared = shared.borrow();
+    Circuit::decode(
+        shared
+            .get("dragoman/1/circuit/w1")
+            .map_or(b"", |(bytes, _)| bytes),
+    )
+}
+
+fn is_open(circuit: &Circuit) -> bool {
+    let rule = Rule {
+        threshold: 2,
+        cooldown_ms: 30_000,
+        trial_lease_ms: 1,
+    };
+    admits(&rule, circuit, 0) != Admission::Closed
+}
+
+#[test]
+fn failures_in_a_row_open_the_workers_circuit() {
+    assert!(is_open(&circuit_after(&[Some("503"), None])));
+    assert!(!is_open(&circuit_after(&[Some("503"), Some("200"), None])));
+    assert!(
+        is_open(&circuit_after(&[Some("503"), Some("400"), None])),
+        "a 4xx says nothing"
+    );
+}
+
+#[test]
+fn a_trial_decides_about_the_circuit() {
+    for (status, open) in [("200", false), ("500", true)] {
+        let shared = SharedMap::default();
+        let rule = Rule {
+            threshold: 2,
+            cooldown_ms: 30_000,
+            trial_lease_ms: 60_000,
+        };
+        let open_circuit = circuit_after(&[None, None]);
+        let Admission::Trial { circuit, ticket } = admits(&rule, &open_circuit, 30_000) else {
+            panic!("the cool-down is over");
+        };
+        shared.borrow_mut().insert(
+            "dragoman/1/circuit/w1".into(),
+            (circuit.encode().to_vec(), 1),
+        );
+        let mut host = FakeHost {
+            shared: Rc::clone(&shared),
+            now: Duration::from_secs(31),
+            ..host("a", "127.0.0.1:9101")
+        };
+        let bytes = plan();
+        let plan = Plan {
+            trial: Some(ticket.to_u32()),
+            ..Plan::decode(&bytes).unwrap()
+        };
+        host.properties
+            .insert("dragoman.plan".into(), plan.encode());
+        let mut it = Exchange::new(&attempt(), host);
+        it.request(BODY);
+        it.response(&[(":status", status)], true);
+        it.done();
+        let shared = shared.borrow();
+        let (bytes, _) = shared.get("dragoman/1/circuit/w1").unwrap();
+        let closed = admits(&rule, &Circuit::decode(bytes), 31_000) == Admission::Closed;
+        assert_eq!(closed, !open, "{status}");
+    }
+}
+
+#[test]
+fn a_success_of_a_worker_without_failures_writes_nothing() {
+    let mut it = at("a", "127.0.0.1:9101");
+    it.request(BODY);
+    it.response(&[(":status", "200")], true);
+    it.done();
+    assert!(
+        !it.host
+            .shared
+            .borrow()
+            .contains_key("dragoman/1/circuit/w1")
+    );
 }
 
 #[test]

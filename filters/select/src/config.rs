@@ -2,24 +2,40 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
+use dragoman_circuit::Rule;
 use dragoman_config::Gateway;
 use dragoman_sdk::{Environment, Plugin};
 
 use crate::filter::Selecting;
+use crate::view::View;
 
-/// Where a worker is.
+/// A check that is older than this many intervals says nothing: `poll` missed some.
+const STALE_INTERVALS: u32 = 3;
+
+/// Where a worker is, and how much it may get.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub cluster: String,
     /// As Envoy prints it.
     pub address: String,
+    /// Most requests at a time, over all threads.
+    pub max_in_flight: Option<u32>,
 }
 
-/// The configured filter: worker id → place.
+/// The configured filter.
 #[derive(Debug)]
 pub struct Select {
+    /// Worker id → place.
     pub(crate) places: BTreeMap<String, Place>,
+    /// How long a check of `poll` counts; `None`: nobody checks.
+    pub(crate) health_age: Option<Duration>,
+    /// When a circuit opens, without the length of a trial, which follows from the request;
+    /// `None`: none opens.
+    pub(crate) circuit: Option<Rule>,
+    /// What this thread knows of the workers.
+    pub(crate) view: View,
 }
 
 impl Plugin for Select {
@@ -27,8 +43,20 @@ impl Plugin for Select {
 
     fn configure(configuration: &[u8], _: &dyn Environment) -> Result<Self, String> {
         let gateway = dragoman_config::parse(configuration).map_err(|error| error.to_string())?;
+        let health_age = gateway.health.as_ref().map(|health| {
+            let interval = Duration::from_secs(u64::from(health.check_seconds));
+            interval * STALE_INTERVALS + Duration::from_millis(u64::from(health.timeout_ms))
+        });
+        let circuit = gateway.circuit.map(|circuit| Rule {
+            threshold: circuit.threshold,
+            cooldown_ms: u64::from(circuit.cooldown_seconds) * 1000,
+            trial_lease_ms: 0,
+        });
         Ok(Self {
             places: places(gateway),
+            health_age,
+            circuit,
+            view: View::default(),
         })
     }
 
@@ -38,17 +66,13 @@ impl Plugin for Select {
 }
 
 fn places(gateway: Gateway) -> BTreeMap<String, Place> {
-    gateway
-        .workers
-        .into_iter()
-        .map(|worker| {
-            (
-                worker.id,
-                Place {
-                    cluster: worker.cluster,
-                    address: worker.address.to_string(),
-                },
-            )
-        })
-        .collect()
+    let place = |worker: dragoman_config::Worker| {
+        let place = Place {
+            cluster: worker.cluster,
+            address: worker.address.to_string(),
+            max_in_flight: worker.max_in_flight,
+        };
+        (worker.id, place)
+    };
+    gateway.workers.into_iter().map(place).collect()
 }

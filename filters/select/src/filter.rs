@@ -1,15 +1,17 @@
 //! The phases of `select`.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use dragoman_contract::names::{self, envoy, property};
 use dragoman_contract::records::{MAX_CANDIDATES, RETRIABLE_STATUSES};
-use dragoman_contract::{Candidate, Code, Mode, Plan, RequestRecord, Target};
+use dragoman_contract::{Candidate, Code, Mode, Plan, RequestRecord};
 use dragoman_sdk::host::{Cas, Clock, Shared};
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
 use dragoman_strategy::{Ticket, order};
 
-use crate::config::{Place, Select};
+use crate::config::Select;
+use crate::pool::{Pool, Usable};
 
 /// Which failures another candidate is tried for: no connection, a connection that ended or a
 /// time-out before the response began, and [`RETRIABLE_STATUSES`].
@@ -38,14 +40,11 @@ impl Filter for Selecting {
                     .message("select needs the alias filter before it"),
             ));
         };
-        let usable = usable(&self.plugin, &record);
-        if usable.is_empty() {
-            let reply = Reply::error(Code::NoCapacity).dialect(record.api.into());
-            return Ok(HeadersFlow::Reply(reply));
-        }
-        let candidates = ordered(cx, &record, &usable)?;
+        let now = cx.monotonic();
+        let pool = self.plugin.pool(cx, &record, now)?;
+        let (trial, candidates) = self.candidates(cx, &record, &pool, now)?;
         let Some(first) = candidates.first().cloned() else {
-            let reply = Reply::error(Code::NoCapacity).dialect(record.api.into());
+            let reply = Reply::error(pool.refusal()).dialect(record.api.into());
             return Ok(HeadersFlow::Reply(reply));
         };
         let plan = Plan {
@@ -53,6 +52,7 @@ impl Filter for Selecting {
             model_start: record.model_start,
             model_end: record.model_end,
             timeout_ms: record.timeout_ms,
+            trial,
             candidates,
         };
         cx.publish(property::PLAN, &plan.encode())?;
@@ -61,24 +61,66 @@ impl Filter for Selecting {
     }
 }
 
-/// The targets whose worker this filter knows. One that it does not know is from a configuration
-/// that has not reached this thread, or has left it.
-fn usable<'a>(plugin: &'a Select, record: &RequestRecord<'a>) -> Vec<(Target<'a>, &'a Place)> {
-    let place = |target: &Target<'a>| plugin.places.get(target.worker);
-    record
-        .targets
-        .iter()
-        .filter_map(|target| Some((target.clone(), place(target)?)))
-        .collect()
+impl Selecting {
+    /// The candidates in the order in which they are tried: one worker whose circuit waits for a
+    /// trial, if this request gets it; then those that have the model; then those that do not.
+    fn candidates<'a>(
+        &self,
+        cx: &mut RequestHeaders<'_>,
+        record: &RequestRecord<'a>,
+        pool: &Pool<'a>,
+        now: Duration,
+    ) -> HostResult<(Option<u32>, Vec<Candidate<'a>>)> {
+        let mut chosen = Vec::new();
+        let mut trial = None;
+        let weighs =
+            |usable: &Usable<'_>| record.mode != Mode::Weighted || usable.target.weight > 0;
+        for usable in pool
+            .usable
+            .iter()
+            .filter(|usable| usable.trial && weighs(usable))
+        {
+            if let Some(ticket) = self
+                .plugin
+                .claim_trial(cx, record, usable.target.worker, now)?
+            {
+                trial = Some(ticket.to_u32());
+                chosen.push(usable);
+                break;
+            }
+        }
+        let ticket = ticket(cx, record)?;
+        for warm in [true, false] {
+            let group: Vec<&Usable<'a>> = pool
+                .usable
+                .iter()
+                .filter(|usable| !usable.trial && usable.warm == warm)
+                .collect();
+            let weights: Vec<u32> = group.iter().map(|usable| usable.target.weight).collect();
+            let order = order(record.mode, &weights, ticket, MAX_CANDIDATES);
+            chosen.extend(
+                order
+                    .into_iter()
+                    .filter_map(|index| group.get(index).copied()),
+            );
+        }
+        chosen.truncate(usize::from(record.max_attempts).min(MAX_CANDIDATES));
+        Ok((trial, chosen.into_iter().map(candidate).collect()))
+    }
 }
 
-/// The candidates in the order in which they are tried.
-fn ordered<'a>(
-    cx: &mut RequestHeaders<'_>,
-    record: &RequestRecord<'a>,
-    usable: &[(Target<'a>, &'a Place)],
-) -> HostResult<Vec<Candidate<'a>>> {
-    let ticket = match record.mode {
+fn candidate<'a>(usable: &Usable<'a>) -> Candidate<'a> {
+    Candidate {
+        cluster: &usable.place.cluster,
+        address: &usable.place.address,
+        worker: usable.target.worker,
+        served_model_name: usable.target.served_model_name,
+    }
+}
+
+/// What the order of the endpoint's mode depends on.
+fn ticket(cx: &mut RequestHeaders<'_>, record: &RequestRecord<'_>) -> HostResult<Ticket> {
+    Ok(match record.mode {
         Mode::Failover => Ticket { random: 0, turn: 0 },
         Mode::Weighted => Ticket {
             random: cx.random(),
@@ -88,20 +130,7 @@ fn ordered<'a>(
             random: 0,
             turn: next_turn(cx, record.endpoint)?,
         },
-    };
-    let weights: Vec<u32> = usable.iter().map(|(target, _)| target.weight).collect();
-    let most = usize::from(record.max_attempts).min(MAX_CANDIDATES);
-    let order = order(record.mode, &weights, ticket, most);
-    Ok(order
-        .into_iter()
-        .filter_map(|index| usable.get(index))
-        .map(|(target, place)| Candidate {
-            cluster: &place.cluster,
-            address: &place.address,
-            worker: target.worker,
-            served_model_name: target.served_model_name,
-        })
-        .collect())
+    })
 }
 
 /// Takes the next turn of an endpoint, shared by all threads. Names come from the configuration,

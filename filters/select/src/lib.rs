@@ -4,5 +4,7 @@
 
 mod config;
 mod filter;
+mod pool;
+mod view;
 
 pub use config::Select;

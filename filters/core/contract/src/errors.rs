@@ -58,6 +58,7 @@ codes! {
     ModelNotAllowed "model_not_allowed" 403 "permission_error" "this key may not use the model";
     NotFound "not_found" 404 "invalid_request_error" "there is nothing at this path";
     ModelNotFound "model_not_found" 404 "invalid_request_error" "the model does not exist";
+    RequestTimeout "request_timeout" 408 "invalid_request_error" "the request did not arrive in time";
     RequestInProgress "request_in_progress" 409 "idempotency_error" "a request with this idempotency key is being processed";
     IdempotencyKeyReused "idempotency_key_reused" 409 "idempotency_error" "this idempotency key was used for another request";
     ResponseTooLargeToReplay "response_too_large_to_replay" 409 "idempotency_error" "the request was answered, but the answer was too large to keep";

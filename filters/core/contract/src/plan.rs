@@ -26,6 +26,8 @@ pub struct Plan<'a> {
     pub model_end: u32,
     /// Time to the first byte of one attempt, in milliseconds.
     pub timeout_ms: u32,
+    /// Ticket of the trial that the first candidate's circuit waits for, if this request is one.
+    pub trial: Option<u32>,
     /// At most [`MAX_CANDIDATES`], each (cluster, address) once.
     pub candidates: Vec<Candidate<'a>>,
 }
@@ -39,7 +41,8 @@ impl<'a> Plan<'a> {
             .u32(self.body_len)
             .u32(self.model_start)
             .u32(self.model_end)
-            .u32(self.timeout_ms);
+            .u32(self.timeout_ms)
+            .option_u32(self.trial);
         out.u8(u8::try_from(self.candidates.len()).unwrap_or(u8::MAX));
         for candidate in self.candidates.iter().take(usize::from(u8::MAX)) {
             out.str(candidate.cluster).str(candidate.address);
@@ -60,6 +63,7 @@ impl<'a> Plan<'a> {
             model_start: input.u32()?,
             model_end: input.u32()?,
             timeout_ms: input.u32()?,
+            trial: input.option_u32()?,
             candidates: Vec::new(),
         };
         for _ in 0..input.u8()? {

@@ -28,6 +28,11 @@ impl Writer {
         self.bytes(&value.to_le_bytes())
     }
 
+    pub(crate) fn option_u32(&mut self, value: Option<u32>) -> &mut Self {
+        self.u8(u8::from(value.is_some()))
+            .u32(value.unwrap_or_default())
+    }
+
     /// Strings come from a checked configuration, where none is longer than a `u16` can say; a
     /// longer one would be cut at that length rather than break the record.
     pub(crate) fn str(&mut self, value: &str) -> &mut Self {
@@ -77,6 +82,12 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn u32(&mut self) -> Option<u32> {
         Some(u32::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn option_u32(&mut self) -> Option<Option<u32>> {
+        let given = self.u8()? != 0;
+        let value = self.u32()?;
+        Some(given.then_some(value))
     }
 
     pub(crate) fn u64(&mut self) -> Option<u64> {

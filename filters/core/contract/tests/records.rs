@@ -56,6 +56,7 @@ proptest! {
     #[test]
     fn a_plan_reads_as_it_was_written(
         numbers in any::<[u32; 4]>(),
+        trial: Option<u32>,
         names in proptest::collection::vec([name(), name(), name(), name()], 0..16),
     ) {
         let candidates = names
@@ -63,7 +64,7 @@ proptest! {
             .map(|[cluster, address, worker, served_model_name]| Candidate { cluster, address, worker, served_model_name })
             .collect();
         let [body_len, model_start, model_end, timeout_ms] = numbers;
-        let plan = Plan { body_len, model_start, model_end, timeout_ms, candidates };
+        let plan = Plan { body_len, model_start, model_end, timeout_ms, trial, candidates };
         let bytes = plan.encode();
         prop_assert_eq!(Plan::decode(&bytes), Some(plan.clone()));
         for cut in 0..bytes.len() {
@@ -85,6 +86,7 @@ fn a_record_of_another_version_is_absent() {
         model_start: 2,
         model_end: 3,
         timeout_ms: 4,
+        trial: None,
         candidates: Vec::new(),
     };
     let mut bytes = plan.encode();

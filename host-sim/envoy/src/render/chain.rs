@@ -17,8 +17,6 @@ struct Module {
     comment: &'static str,
     /// Whether the document wants it.
     is_on: fn(&Gateway) -> bool,
-    /// Whether it may read the variables that hold the workers' credentials.
-    credentials: bool,
 }
 
 /// In the order in which requests pass them. Who calls is known before the body is read, and what
@@ -28,37 +26,31 @@ const CHAIN: [Module; 6] = [
         name: "poll",
         comment: "Asks the workers how they are. First, so that a VM that trapped is revived by the next request, whatever becomes of it.",
         is_on: |gateway| gateway.health.is_some(),
-        credentials: true,
     },
     Module {
         name: "auth",
         comment: "Checks the caller's API key; who is refused here costs no body.",
         is_on: |gateway| gateway.auth.mode == AuthMode::On,
-        credentials: false,
     },
     Module {
         name: "alias",
         comment: "The one body reader: checks the request, turns the model's public name into an endpoint.",
         is_on: |_| true,
-        credentials: false,
     },
     Module {
         name: "idempotency",
         comment: "Answers a request that was carried out before; before rate_limit, so that a replay spends nothing.",
         is_on: |gateway| gateway.idempotency.is_some(),
-        credentials: false,
     },
     Module {
         name: "rate_limit",
         comment: "Takes a token from each bucket of the caller.",
         is_on: |gateway| !gateway.limits.is_empty(),
-        credentials: false,
     },
     Module {
         name: "select",
         comment: "Orders the candidates and hands them to Envoy as headers.",
         is_on: |_| true,
-        credentials: false,
     },
 ];
 
@@ -72,19 +64,15 @@ pub fn filters(gateway: &Gateway, gateway_json: &str, options: &RenderOptions) -
     let mut configuration = document.as_str();
     let mut out = String::new();
     for module in CHAIN.iter().filter(|module| (module.is_on)(gateway)) {
-        let environment = if module.credentials {
-            environment(gateway)
-        } else {
-            String::new()
-        };
         out.push_str(&format!("# {}\n", module.comment));
-        out.push_str(&plugin(module.name, configuration, &environment, options));
+        out.push_str(&plugin(module.name, configuration, "", options));
         configuration = REFERENCE;
     }
     out
 }
 
-/// The entry of the upstream chain of each cluster.
+/// The entry of the upstream chain of each cluster, the only module that may read the variables with
+/// the workers' credentials.
 pub fn attempt(gateway: &Gateway, options: &RenderOptions) -> String {
     plugin("attempt", REFERENCE, &environment(gateway), options)
 }

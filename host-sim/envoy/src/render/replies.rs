@@ -15,9 +15,10 @@ enum Answer {
 }
 
 /// First match wins. What no row names keeps its status and gets the last code of its class.
-const ROWS: [(Answer, Code); 13] = [
+const ROWS: [(Answer, Code); 14] = [
     (Answer::Status(400), Code::BadRequest),
     (Answer::Status(404), Code::NotFound),
+    (Answer::Status(408), Code::RequestTimeout),
     (Answer::Status(413), Code::RequestTooLarge),
     (Answer::Status(426), Code::UpgradeRequired),
     (Answer::Status(431), Code::HeadersTooLarge),

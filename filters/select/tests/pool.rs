@@ -1,0 +1,231 @@
+//! Who is left out: by health, by circuits, by caps; and who comes first.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use dragoman_circuit::{Circuit, Rule, Verdict, record as after};
+use dragoman_contract::load::{STALE, Seat, worker_hash};
+use dragoman_contract::names::circuit_key;
+use dragoman_contract::{ApiKind, Health, Mode, Plan, RequestRecord, Target};
+use dragoman_sdk::fake::{Exchange, FakeHost, SharedMap};
+use dragoman_sdk::host::{Cas, Shared};
+use dragoman_sdk::{Action, Plugin};
+use dragoman_select::Select;
+
+const CONFIG: &str = r#"{
+  "version": 1, "endpoints": [], "auth": {"mode": "off"},
+  "health": {"health_check_seconds": 10, "timeout_ms": 1000},
+  "circuit": {"threshold": 2, "cooldown_seconds": 30},
+  "workers": [{"id": "w1", "address": "127.0.0.1:9101", "max_in_flight": 2},
+              {"id": "w2", "address": "127.0.0.1:9102", "max_in_flight": 1},
+              {"id": "w3", "address": "127.0.0.1:9103"}]
+}"#;
+const RULE: Rule = Rule {
+    threshold: 2,
+    cooldown_ms: 30_000,
+    trial_lease_ms: 0,
+};
+
+/// A process with one thread of `select` and whatever the others wrote into shared data.
+struct World {
+    select: Rc<Select>,
+    shared: SharedMap,
+    now: Duration,
+}
+
+impl World {
+    fn new() -> Self {
+        let select = Select::configure(CONFIG.as_bytes(), &BTreeMap::new()).unwrap();
+        Self {
+            select: Rc::new(select),
+            shared: SharedMap::default(),
+            now: Duration::from_secs(1000),
+        }
+    }
+
+    fn put(&self, key: &str, value: &[u8]) {
+        let mut host = FakeHost {
+            shared: Rc::clone(&self.shared),
+            ..FakeHost::default()
+        };
+        assert!(host.swap_shared(key, value, Cas::ANY).unwrap());
+    }
+
+    fn health(&self, worker: &str, ready: bool, models: Option<Vec<&str>>) {
+        self.put(
+            &Health::key(worker),
+            &Health {
+                ready,
+                models,
+                checked: self.now,
+            }
+            .encode(),
+        );
+    }
+
+    fn fail(&self, worker: &str, times: u32) {
+        let now_ms = u64::try_from(self.now.as_millis()).unwrap();
+        let mut circuit = Circuit::decode(b"");
+        for _ in 0..times {
+            circuit = after(&RULE, &circuit, now_ms, Verdict::Failure, None).unwrap();
+        }
+        self.put(&circuit_key(worker), &circuit.encode());
+    }
+
+    fn in_flight(&self, seat: u16, beat: Duration, requests: &[(&str, u32)]) {
+        let in_flight = requests
+            .iter()
+            .map(|(worker, count)| (worker_hash(worker), *count))
+            .collect();
+        self.put(
+            &Seat::key(seat),
+            &Seat {
+                owner: 1,
+                beat,
+                in_flight,
+            }
+            .encode(),
+        );
+    }
+
+    /// Workers in the plan and the ticket of a trial, or the code of the refusal.
+    fn run(&self, workers: &[&'static str]) -> Result<(Vec<String>, Option<u32>), String> {
+        let target = |worker: &&'static str| Target {
+            worker,
+            served_model_name: "m",
+            weight: 100,
+        };
+        let record = RequestRecord {
+            api: ApiKind::Chat,
+            stream: false,
+            body_len: 20,
+            model_start: 9,
+            model_end: 12,
+            max_tokens: 0,
+            endpoint: "chat",
+            version: "v1",
+            mode: Mode::Failover,
+            max_attempts: 16,
+            timeout_ms: 1000,
+            body_sha256: None,
+            targets: workers.iter().map(target).collect(),
+        };
+        let mut host = FakeHost {
+            shared: Rc::clone(&self.shared),
+            now: self.now,
+            ..FakeHost::new(&[])
+        };
+        host.properties
+            .insert("dragoman.request".into(), record.encode());
+        let mut it = Exchange::new(&self.select, host);
+        match it.headers(false) {
+            Action::Continue => {
+                let plan = Plan::decode(&it.host.properties["dragoman.plan"]).unwrap();
+                let tried = plan
+                    .candidates
+                    .iter()
+                    .map(|candidate| candidate.worker.to_owned());
+                Ok((tried.collect(), plan.trial))
+            }
+            Action::Pause => {
+                Err(String::from_utf8(it.host.properties["dragoman.error"].clone()).unwrap())
+            }
+        }
+    }
+
+    fn tried(&self, workers: &[&'static str]) -> Vec<String> {
+        self.run(workers).unwrap().0
+    }
+}
+
+const ALL: &[&str] = &["w1", "w2", "w3"];
+
+#[test]
+fn nothing_known_is_nothing_against_a_worker() {
+    assert_eq!(World::new().tried(ALL), ALL);
+}
+
+#[test]
+fn a_worker_that_is_not_ready_is_left_out_until_its_check_is_too_old() {
+    let mut world = World::new();
+    world.health("w1", false, None);
+    assert_eq!(world.tried(ALL), ["w2", "w3"]);
+    world.now += Duration::from_millis(30_999);
+    assert_eq!(world.tried(ALL), ["w2", "w3"]);
+    world.now += Duration::from_millis(1);
+    assert_eq!(world.tried(ALL), ALL);
+}
+
+#[test]
+fn a_change_is_seen_after_a_tenth_of_a_second_at_the_latest() {
+    let mut world = World::new();
+    assert_eq!(world.tried(ALL), ALL);
+    world.health("w1", false, None);
+    world.now += Duration::from_millis(100);
+    assert_eq!(world.tried(ALL), ["w2", "w3"]);
+}
+
+#[test]
+fn workers_that_have_the_model_come_first() {
+    let world = World::new();
+    world.health("w1", true, Some(vec!["other"]));
+    world.health("w2", true, None);
+    world.health("w3", true, Some(vec!["other", "m"]));
+    assert_eq!(world.tried(ALL), ["w2", "w3", "w1"]);
+}
+
+#[test]
+fn an_open_circuit_leaves_a_worker_out_for_the_cool_down_and_then_one_request_tries_it() {
+    let mut world = World::new();
+    world.fail("w2", 2);
+    assert_eq!(world.run(ALL), Ok((vec!["w1".into(), "w3".into()], None)));
+    world.now += Duration::from_secs(30);
+    let (tried, trial) = world.run(ALL).unwrap();
+    assert_eq!(tried, ["w2", "w1", "w3"]);
+    assert!(trial.is_some());
+    assert_eq!(world.run(ALL), Ok((vec!["w1".into(), "w3".into()], None)));
+    // The outcome of the trial is lost: after the cool-down and the time of a request the next one.
+    world.now += Duration::from_secs(31);
+    assert_eq!(world.tried(ALL), ["w2", "w1", "w3"]);
+}
+
+#[test]
+fn failures_below_the_threshold_change_nothing() {
+    let world = World::new();
+    world.fail("w2", 1);
+    assert_eq!(world.tried(ALL), ALL);
+}
+
+#[test]
+fn a_worker_at_its_cap_is_left_out_over_all_seats() {
+    let world = World::new();
+    world.in_flight(0, world.now, &[("w1", 1), ("w2", 1), ("w3", 1000)]);
+    world.in_flight(1, world.now, &[("w1", 1)]);
+    assert_eq!(world.tried(ALL), ["w3"]);
+    assert_eq!(world.run(&["w1", "w2"]), Err("overloaded".into()));
+}
+
+#[test]
+fn what_a_trapped_vm_had_in_flight_is_forgotten() {
+    let world = World::new();
+    world.in_flight(0, world.now - STALE, &[("w1", 2)]);
+    world.in_flight(1, world.now, &[("w2", 1)]);
+    assert_eq!(world.tried(ALL), ["w1", "w3"]);
+}
+
+#[test]
+fn the_refusal_says_why_nobody_is_left() {
+    let world = World::new();
+    assert_eq!(world.run(&[]), Err("no_capacity".into()));
+    world.health("w1", false, None);
+    world.fail("w2", 2);
+    assert_eq!(world.run(&["w1", "w2"]), Err("no_backend_available".into()));
+    world.in_flight(0, world.now, &[("w1", 2)]);
+    assert_eq!(world.run(&["w1"]), Err("no_backend_available".into()));
+}
