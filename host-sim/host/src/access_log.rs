@@ -139,7 +139,7 @@ impl Engine {
         Some(Facts {
             info,
             request: &stream.request_headers,
-            response: stream.chain.response_headers.as_ref(),
+            response: stream.sent_head.as_ref(),
             client: stream.origin.map(|origin| origin.peer.ip()),
             code: info.response_code.unwrap_or(0),
             request_id: info.request_id.as_deref(),

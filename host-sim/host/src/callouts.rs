@@ -76,6 +76,7 @@ impl Engine {
         let chain = Chain::new(Vec::new(), u64::MAX, u64::MAX);
         let mut stream = Stream::new(None, request, chain, self.now);
         stream.request_complete = true;
+        stream.router.replay_limit_bytes = u64::MAX;
         self.streams.insert(key, stream);
         let callout = Callout {
             vm,
@@ -106,12 +107,8 @@ impl Engine {
         Ok(token)
     }
 
-    pub(crate) fn callout_headers(&mut self, key: StreamKey, end: bool) {
-        let head = self
-            .streams
-            .get(&key)
-            .and_then(|stream| stream.chain.response_headers.clone());
-        if let (Some(callout), Some(head)) = (self.callout(key), head) {
+    pub(crate) fn callout_headers(&mut self, key: StreamKey, head: Headers, end: bool) {
+        if let Some(callout) = self.callout(key) {
             callout.headers = head;
         }
         if end {

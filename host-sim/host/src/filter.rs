@@ -269,6 +269,12 @@ impl Engine {
     }
 
     fn resume_filter(&mut self, key: ChainKey, direction: Direction, index: usize) {
+        if self.chain(key).is_some_and(|chain| chain.decode.aborted)
+            && direction == Direction::Decode
+        {
+            let text = "a guest resumed a request that it had answered: Envoy would send it on";
+            return self.log("critical", text.to_owned());
+        }
         let Some(filter) = self.filter(key, index) else {
             return;
         };

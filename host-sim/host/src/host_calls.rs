@@ -125,6 +125,10 @@ impl<'a> Guest<'a> {
             _ if !at_hand && !logging => None,
             MapKind::RequestHeaders => self.engine.request_headers(key),
             MapKind::RequestTrailers if at_hand => self.engine.chain(key)?.decode.trailers.as_mut(),
+            MapKind::ResponseHeaders if logging => {
+                let stream = self.engine.stream_of(key)?;
+                self.engine.streams.get_mut(&stream)?.sent_head.as_mut()
+            }
             MapKind::ResponseHeaders => self.engine.chain(key)?.response_headers.as_mut(),
             MapKind::ResponseTrailers => self.engine.chain(key)?.encode.trailers.as_mut(),
             _ => None,
@@ -207,11 +211,15 @@ impl HostCalls for Guest<'_> {
         let text = String::from_utf8_lossy(text).into_owned();
         self.engine.vms[self.vm].note(&text);
         let vm_id = self.engine.vms[self.vm].config.vm_id.clone();
-        let name = self.plugin().map(|plugin| {
+        let stream = self.place().is_some();
+        let mut prefix = Vec::new();
+        if let Some(plugin) = self.plugin() {
             let config = &self.engine.plugins[plugin].config;
-            [config.name.clone(), config.root_id.clone()]
-        });
-        let mut prefix: Vec<String> = name.into_iter().flatten().chain([vm_id]).collect();
+            // A root context is not named.
+            prefix.extend(stream.then(|| config.name.clone()));
+            prefix.push(config.root_id.clone());
+        }
+        prefix.push(vm_id);
         prefix.retain(|part| !part.is_empty());
         self.engine
             .log(level, format!("wasm log {}: {text}", prefix.join(" ")));

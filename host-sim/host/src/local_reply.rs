@@ -64,37 +64,38 @@ impl Engine {
         }
         stream.chain.decode.aborted = true;
         self.stop_router(key);
+        // An attempt under way ends now: its filters know the details, but not yet the status.
+        if let Some(id) = self
+            .streams
+            .get(&key)
+            .and_then(|stream| stream.router.attempt)
+        {
+            self.finish_attempt(id);
+        }
         let (head, body) = self.compose(key, reply);
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
+        let end =
+            body.is_empty() || headers::get(&stream.request_headers, b":method") == Some(b"HEAD");
         stream.response = Response::InChain;
-        stream.chain.response_headers = Some(head);
         let lane = &mut stream.chain.encode;
         lane.end_seen = true;
         lane.buffer = None;
         lane.trailers = None;
-        lane.aborted = direct;
-        let end =
-            body.is_empty() || headers::get(&stream.request_headers, b":method") == Some(b"HEAD");
         if direct {
-            self.send_headers(key, end);
-        } else {
-            self.pass_headers(ChainKey::Stream(key), Direction::Encode, 0, end);
-        }
-        if end {
+            lane.aborted = true;
+            self.send_headers(key, head, end);
+            if !end {
+                self.send_data(key, body, true);
+            }
             return;
         }
-        if direct {
-            self.send_data(key, body, true);
-        } else {
-            self.pass_data(
-                ChainKey::Stream(key),
-                Direction::Encode,
-                0,
-                Piece::Fresh(body),
-                true,
-            );
+        stream.chain.response_headers = Some(head);
+        self.pass_headers(ChainKey::Stream(key), Direction::Encode, 0, end);
+        if !end {
+            let body = Piece::Fresh(body);
+            self.pass_data(ChainKey::Stream(key), Direction::Encode, 0, body, true);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::chain::{ChainKey, Direction, Piece};
 use crate::engine::Engine;
 use crate::flags::Flag;
 use crate::headers;
-use crate::io::{Command, StreamId};
+use crate::io::{Command, Headers, StreamId};
 use crate::local_reply::Reply;
 use crate::stream::{Response, StreamKey};
 
@@ -23,7 +23,7 @@ impl Engine {
     pub(crate) fn headers_passed(&mut self, key: ChainKey, direction: Direction, end: bool) {
         match (key, direction) {
             (ChainKey::Stream(stream), Direction::Decode) => self.route_request(stream, end),
-            (ChainKey::Stream(stream), Direction::Encode) => self.send_headers(stream, end),
+            (ChainKey::Stream(stream), Direction::Encode) => self.response_head_passed(stream, end),
             (ChainKey::Attempt(id), Direction::Decode) => self.attempt_head_ready(id, end),
             (ChainKey::Attempt(id), Direction::Encode) => self.upstream_headers(id, end),
         }
@@ -64,27 +64,32 @@ impl Engine {
         }
     }
 
-    /// The response's head leaves for the client, with what the connection manager adds to it.
-    pub(crate) fn send_headers(&mut self, key: StreamKey, end: bool) {
+    /// The response's head has passed the filters.
+    fn response_head_passed(&mut self, key: StreamKey, end: bool) {
+        let stream = self.streams.get(&key);
+        if let Some(head) = stream.and_then(|stream| stream.chain.response_headers.clone()) {
+            self.send_headers(key, head, end);
+        }
+    }
+
+    /// A head leaves for the client, with what the connection manager adds to it.
+    pub(crate) fn send_headers(&mut self, key: StreamKey, mut head: Headers, end: bool) {
         let now = self.now;
         let process = Arc::clone(&self.process);
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
-        let Some(head) = stream.chain.response_headers.as_mut() else {
-            return;
-        };
         stream.response = Response::Sent;
-        stream.info.response_code = Some(headers::status(head));
+        stream.info.response_code = Some(headers::status(&head));
         stream.info.response_begin = Some(now.monotonic);
         let (StreamKey::Client(id), Some(origin)) = (key, stream.origin) else {
-            return self.callout_headers(key, end);
+            return self.callout_headers(key, head, end);
         };
         for name in HOP_HEADERS {
-            headers::remove(head, name);
+            headers::remove(&mut head, name);
         }
-        headers::set(head, b"date", calendar::http_date(now.wall).as_bytes());
-        headers::set(head, b"server", b"envoy");
+        headers::set(&mut head, b"date", calendar::http_date(now.wall).as_bytes());
+        headers::set(&mut head, b"server", b"envoy");
         let http = process
             .config()
             .listeners
@@ -93,15 +98,15 @@ impl Engine {
         if http.is_some_and(|http| http.always_set_request_id_in_response)
             && let Some(request_id) = &stream.info.request_id
         {
-            headers::set(head, b"x-request-id", request_id.as_bytes());
+            headers::set(&mut head, b"x-request-id", request_id.as_bytes());
         }
         if !stream.request_complete {
-            headers::set(head, b"connection", b"close");
+            headers::set(&mut head, b"connection", b"close");
         }
-        let headers = head.clone();
+        stream.sent_head = Some(head.clone());
         self.commands.push(Command::SendHeaders {
             stream: id,
-            headers,
+            headers: head,
             end_stream: end,
         });
         self.touch(key);

@@ -32,6 +32,8 @@ pub(crate) struct Stream {
     /// `None`: not looked up since the last change of the headers.
     pub(crate) route: Option<Option<RouteRef>>,
     pub(crate) response: Response,
+    /// The head that has left for the client.
+    pub(crate) sent_head: Option<Headers>,
     /// All of the request has arrived.
     pub(crate) request_complete: bool,
     pub(crate) idle_timeout: Option<Duration>,
@@ -142,6 +144,7 @@ impl Stream {
             info: Info::new(now),
             route: None,
             response: Response::None,
+            sent_head: None,
             request_complete: false,
             idle_timeout: None,
             idle_timer: None,

@@ -233,7 +233,6 @@ impl Engine {
         else {
             return;
         };
-        attempt.status = crate::headers::status(&headers);
         attempt.times.response_begin = Some(now);
         attempt.upstream_over = end;
         attempt.chain.encode.end_seen = end;
@@ -272,7 +271,6 @@ impl Engine {
         else {
             return;
         };
-        attempt.bytes_received += data.len() as u64;
         attempt.upstream_over |= end;
         attempt.chain.encode.end_seen |= end;
         let key = attempt.stream;

@@ -32,6 +32,8 @@ pub(crate) struct Router {
     pub(crate) forward: Option<Arc<Forward>>,
     pub(crate) cluster: String,
     pub(crate) timeouts: Timeouts,
+    /// Bytes of a body that are kept for a replay.
+    pub(crate) replay_limit_bytes: u64,
     /// `None`: no retry is possible (any more).
     pub(crate) retry: Option<Retry>,
     pub(crate) attempt: Option<UpstreamId>,
@@ -115,7 +117,7 @@ impl Engine {
             } else {
                 0
             };
-        if stream.router.retry.is_some() && total > lane.limit_bytes {
+        if stream.router.retry.is_some() && total > stream.router.replay_limit_bytes {
             if let Some(retry) = stream.router.retry.take() {
                 retry.give_back(&self.process);
             }

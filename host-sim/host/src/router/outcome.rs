@@ -78,6 +78,7 @@ impl Engine {
             Piece::Fresh(bytes) => bytes,
             Piece::Buffered => attempt.chain.encode.buffer.take().unwrap_or_default(),
         };
+        attempt.bytes_received += data.len() as u64;
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.chain.encode.end_seen |= end;
         }

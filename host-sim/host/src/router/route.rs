@@ -90,12 +90,13 @@ impl Engine {
         if let Some(found) = found {
             let host = &listener.http.virtual_hosts[found.virtual_host];
             let route = &host.routes[found.route];
-            if let Some(limit) = route
+            // What filters may hold is the larger of the two limits, what is kept for a replay the route's.
+            let limit = route
                 .request_body_buffer_limit
-                .or(host.request_body_buffer_limit)
-            {
-                stream.chain.decode.limit_bytes = limit;
-            }
+                .or(host.request_body_buffer_limit);
+            let limit = limit.unwrap_or(listener.buffer_limit_bytes);
+            stream.router.replay_limit_bytes = limit;
+            stream.chain.decode.limit_bytes = limit.max(listener.buffer_limit_bytes);
             if let RouteAction::Forward(forward) = &route.action {
                 let cluster = cluster_name(&forward.cluster, &stream.request_headers);
                 let clusters = &process.config().clusters;

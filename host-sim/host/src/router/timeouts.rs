@@ -93,17 +93,19 @@ impl Engine {
     }
 
     pub(crate) fn per_try_timeout(&mut self, id: UpstreamId) {
-        self.attempt_timed_out(id, "upstream_per_try_timeout");
+        self.attempt_timed_out(id, Flag::UpstreamRequestTimeout, "upstream_per_try_timeout");
     }
 
     pub(crate) fn per_try_idle_timeout(&mut self, id: UpstreamId) {
-        self.attempt_timed_out(id, "upstream_per_try_idle_timeout");
+        self.attempt_timed_out(id, Flag::StreamIdleTimeout, "upstream_per_try_idle_timeout");
     }
 
-    fn attempt_timed_out(&mut self, id: UpstreamId, details: &str) {
-        let Some(key) = self.attempts.get(&id).map(|attempt| attempt.stream) else {
+    fn attempt_timed_out(&mut self, id: UpstreamId, flag: Flag, details: &str) {
+        let Some(attempt) = self.attempts.get_mut(&id) else {
             return;
         };
+        attempt.flags.push(flag);
+        let key = attempt.stream;
         let retried = self.before_response(key) && self.try_again(key, id, &Reset::PerTryTimeout);
         if !retried {
             self.timeout_reply(key, details);

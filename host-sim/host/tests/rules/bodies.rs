@@ -18,7 +18,11 @@ fn bytes_are_replaced_from_the_start_or_added_at_the_end() {
         (2, 1, "ab", None),
     ] {
         let script = guest(move |host, call| {
-            if let Call::RequestBody { .. } = call {
+            if let Call::RequestBody {
+                end_of_stream: false,
+                ..
+            } = call
+            {
                 let set = host.set_buffer_bytes(BODY, start, length, data.as_bytes());
                 let bad = Err(Refusal::Tell(Status::BadArgument));
                 assert_eq!(set, if expected.is_some() { Ok(()) } else { bad });
@@ -39,7 +43,11 @@ fn bytes_are_replaced_from_the_start_or_added_at_the_end() {
 #[test]
 fn reads_are_cut_to_what_is_there() {
     let script = guest(|host, call| {
-        if let Call::RequestBody { .. } = call {
+        if let Call::RequestBody {
+            end_of_stream: false,
+            ..
+        } = call
+        {
             assert_eq!(host.get_buffer_bytes(BODY, 1, 2).unwrap(), b"23");
             assert_eq!(host.get_buffer_bytes(BODY, 3, 100).unwrap(), b"45");
             assert_eq!(host.get_buffer_bytes(BODY, 6, 1).unwrap(), b"");
@@ -124,7 +132,11 @@ fn nothing_is_sent_before_the_connection_is_there_but_the_filters_run_at_once() 
     stage.data(1, "body", true);
     assert_eq!(
         stage.journal(),
-        ["attempt request_headers", "attempt request_body 4 end"]
+        [
+            "attempt request_headers",
+            "attempt request_body 4",
+            "attempt request_body 0 end"
+        ]
     );
     assert_eq!(stage.sent_upstream(), (None, String::new(), false));
     stage.connect();

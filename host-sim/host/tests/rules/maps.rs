@@ -153,8 +153,10 @@ fn attributes_say_where_a_stream_is() {
             );
             assert_eq!(host.get_property(b"plugin_name").unwrap(), b"a");
             assert_eq!(host.get_property(b"request\0path").unwrap(), b"/");
+            // The router will use it; it is known with the route.
+            assert_eq!(host.get_property(b"xds\0cluster_name").unwrap(), b"workers");
             assert_eq!(
-                host.get_property(b"xds\0cluster_name").unwrap_err(),
+                host.get_property(b"upstream\0address").unwrap_err(),
                 NOT_FOUND
             );
         }

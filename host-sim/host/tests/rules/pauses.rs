@@ -114,7 +114,8 @@ fn a_filter_that_continues_sees_each_piece_alone() {
         [
             "a request_headers",
             "a request_body 5",
-            "a request_body 6 end"
+            "a request_body 6",
+            "a request_body 0 end"
         ]
     );
 }
@@ -145,6 +146,7 @@ fn a_response_is_held_and_released_like_a_request() {
         [
             "b response_headers",
             "b response_body 3",
+            "b response_body 6",
             "b response_body 6 end",
             "a response_headers",
             "a response_body 6 end",
@@ -165,6 +167,7 @@ fn a_later_filter_may_hold_what_an_earlier_one_has_released() {
         stage.journal(),
         [
             "a request_headers",
+            "a request_body 5",
             "a request_body 5 end",
             "b request_headers",
             "b request_body 5 end"

@@ -51,7 +51,10 @@ fn a_reset_looks_like_nothing_to_the_attempts_filter() {
     stage.get(1);
     stage.connect();
     stage.reset(ResetReason::ConnectionTermination);
-    assert_eq!(*seen.lock().unwrap(), [(None, 0, None, None)]);
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [(None, 0, None, Some(String::new()))]
+    );
     stage.wait(25);
     assert_eq!(stage.tried(), [1, 2]);
 }
@@ -71,7 +74,10 @@ fn a_refused_connection_has_a_reason_of_its_own_attempt() {
     let via = Some("via_upstream".to_owned());
     assert_eq!(
         *seen.lock().unwrap(),
-        [(None, 0, None, reason), (via, 0, Some(200), None)]
+        [
+            (None, 0, None, reason),
+            (via, 0, Some(200), Some(String::new()))
+        ]
     );
     assert_eq!(stage.response(1).status, 200);
 }
@@ -92,7 +98,10 @@ fn an_answered_attempt_leaves_its_details_to_the_next() {
     // The last failing attempt has URX already.
     assert_eq!(
         *seen.lock().unwrap(),
-        [(via.clone(), 0, None, None), (via, 0x8000, None, None)]
+        [
+            (via.clone(), 0, None, Some(String::new())),
+            (via, 0x8000, None, Some(String::new()))
+        ]
     );
 }
 
