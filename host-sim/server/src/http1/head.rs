@@ -87,33 +87,23 @@ pub enum BadLength {
     Both,
     /// A `transfer-encoding` other than `chunked`, or several.
     Encoding,
-    /// A `content-length` that is no number, or several that differ.
+    /// A `content-length` that is no number, or several, equal or not.
     Number,
 }
 
-/// Reads both header names. Equal repeated lengths become one line.
+/// Reads both header names.
 ///
 /// # Errors
 /// The lines contradict each other or themselves.
-pub fn length_of(headers: &mut Headers) -> Result<Length, BadLength> {
+pub fn length_of(headers: &Headers) -> Result<Length, BadLength> {
     let encodings: Vec<&[u8]> = values(headers, b"transfer-encoding").collect();
     let lengths: Vec<&[u8]> = values(headers, b"content-length").collect();
     match (encodings.as_slice(), lengths.as_slice()) {
         ([], []) => Ok(Length::Unsaid),
         ([encoding], []) if encoding.eq_ignore_ascii_case(b"chunked") => Ok(Length::Chunked),
         (_, []) => Err(BadLength::Encoding),
-        ([], [first, others @ ..]) => {
-            let length = number(first).ok_or(BadLength::Number)?;
-            if others.iter().any(|other| number(other) != Some(length)) {
-                return Err(BadLength::Number);
-            }
-            let mut lines = 0;
-            headers.retain(|(name, _)| {
-                lines += usize::from(name == b"content-length");
-                name != b"content-length" || lines == 1
-            });
-            Ok(Length::Bytes(length))
-        }
+        ([], [length]) => number(length).map(Length::Bytes).ok_or(BadLength::Number),
+        ([], _) => Err(BadLength::Number),
         _ => Err(BadLength::Both),
     }
 }
@@ -142,9 +132,9 @@ pub fn values<'a>(headers: &'a Headers, name: &'a [u8]) -> impl Iterator<Item = 
         .map(|(_, value)| value.as_slice())
 }
 
-/// Digits only; no sign, no list, below 2^63.
+/// Digits only: no sign, no list.
 fn number(text: &[u8]) -> Option<u64> {
-    if text.is_empty() || text.len() > 18 || !text.iter().all(u8::is_ascii_digit) {
+    if !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
     std::str::from_utf8(text).ok()?.parse().ok()

@@ -6,6 +6,8 @@ pub mod body;
 pub mod buffer;
 pub mod encode;
 pub mod head;
+pub mod hop;
+pub mod line;
 
 pub mod request;
 pub mod response;

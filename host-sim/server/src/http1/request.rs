@@ -6,6 +6,8 @@ use super::body::{Body, Framing};
 use super::buffer::Buffer;
 use super::head::{BadLength, Found, HEAD_LIMIT_BYTES, HEADER_COUNT_LIMIT, HeadScan, Length};
 use super::head::{asks_to_close, has_token, headers_of, length_of};
+use super::hop::{self, BadHop};
+use super::line::{self, BadLine};
 use super::target::{BadTarget, Target};
 
 /// One thing that was read.
@@ -80,13 +82,10 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
 /// Record type "handshake", major version 3.
 const TLS_HELLO: &[u8] = &[0x16, 0x03];
 
-const CODEC_ERROR: BadRequest = BadRequest::Refused {
-    status: 400,
-    details: "http1.codec_error",
-};
-const INVALID_URL: BadRequest = BadRequest::Refused {
-    status: 400,
-    details: "http1.invalid_url",
+const CODEC_ERROR: BadRequest = refused("http1.codec_error");
+const UPGRADE: BadRequest = BadRequest::Refused {
+    status: 403,
+    details: "upgrade_failed",
 };
 const TOO_LARGE: BadRequest = BadRequest::Refused {
     status: 431,
@@ -104,20 +103,7 @@ const BAD_ENCODING: BadRequest = BadRequest::Refused {
     status: 501,
     details: "http1.invalid_transfer_encoding",
 };
-const TWO_LENGTHS: BadRequest = BadRequest::Refused {
-    status: 400,
-    details: "http1.content_length_and_chunked_not_allowed",
-};
-
-/// What concerns one connection only and never reaches a filter.
-const CONNECTION_HEADERS: [&[u8]; 6] = [
-    b"connection",
-    b"keep-alive",
-    b"proxy-connection",
-    b"transfer-encoding",
-    b"upgrade",
-    b"http2-settings",
-];
+const TWO_LENGTHS: BadRequest = refused("http1.content_length_and_chunked_not_allowed");
 
 impl RequestDecoder {
     /// Adds what was read.
@@ -214,20 +200,23 @@ impl RequestDecoder {
 
 /// A head with its empty line, or the beginning of one to look for errors.
 fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
+    let first = bytes.split(|byte| *byte == b'\n').next();
+    line::check(first.unwrap_or_default()).map_err(|bad| match bad {
+        BadLine::Version => OLD_VERSION,
+        BadLine::Malformed => CODEC_ERROR,
+    })?;
     let mut lines = [httparse::EMPTY_HEADER; HEADER_COUNT_LIMIT];
     let mut request = httparse::Request::new(&mut lines);
     match request.parse(bytes) {
         Ok(httparse::Status::Complete(_)) => {}
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(httparse::Error::TooManyHeaders) => return Err(TOO_MANY),
+        Err(httparse::Error::HeaderValue) => return Err(refused("http1.invalid_characters")),
         Err(_) => return Err(CODEC_ERROR),
-    }
-    if request.version != Some(1) {
-        return Err(OLD_VERSION);
     }
     let method = request.method.unwrap_or_default();
     let mut fields = headers_of(request.headers);
-    let framing = match length_of(&mut fields) {
+    let framing = match length_of(&fields) {
         Ok(Length::Chunked) => Framing::Chunked,
         Ok(Length::Bytes(0) | Length::Unsaid) => Framing::Empty,
         Ok(Length::Bytes(length)) => Framing::Length(length),
@@ -235,15 +224,15 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
         Err(BadLength::Encoding) => return Err(BAD_ENCODING),
         Err(BadLength::Number) => return Err(CODEC_ERROR),
     };
-    let target =
-        Target::of(method, request.path.unwrap_or_default(), &fields).map_err(bad_target)?;
     let close = asks_to_close(&fields);
     let expect_continue = has_token(&fields, b"expect", b"100-continue");
-    fields.retain(|(name, _)| {
-        name != b"host"
-            && !(expect_continue && name == b"expect")
-            && !CONNECTION_HEADERS.contains(&name.as_slice())
-    });
+    hop::remove(&mut fields).map_err(|bad| match bad {
+        BadHop::Rejected => refused("http1.connection_header_rejected"),
+        BadHop::Upgrade => UPGRADE,
+    })?;
+    let target =
+        Target::of(method, request.path.unwrap_or_default(), &fields).map_err(bad_target)?;
+    fields.retain(|(name, _)| name != b"host" && !(expect_continue && name == b"expect"));
     let mut headers = target.into_headers(method);
     headers.append(&mut fields);
     let end_stream = framing == Framing::Empty;
@@ -259,7 +248,16 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
 
 fn bad_target(bad: BadTarget) -> BadRequest {
     match bad {
-        BadTarget::Url => INVALID_URL,
-        BadTarget::TwoHosts => CODEC_ERROR,
+        BadTarget::Malformed => CODEC_ERROR,
+        BadTarget::Url => refused("http1.invalid_url"),
+        BadTarget::Scheme => refused("http1.invalid_scheme"),
+        BadTarget::Authority => refused("http.invalid_authority"),
+    }
+}
+
+const fn refused(details: &'static str) -> BadRequest {
+    BadRequest::Refused {
+        status: 400,
+        details,
     }
 }

@@ -187,7 +187,7 @@ fn parse(bytes: &[u8], to_head: bool) -> Result<Option<Head>, NotHttp> {
     }
     let old = response.version == Some(0);
     let mut fields = headers_of(response.headers);
-    let length = length_of(&mut fields).map_err(|_| NotHttp)?;
+    let length = length_of(&fields).map_err(|_| NotHttp)?;
     let framing = match length {
         _ if to_head || status < 200 || matches!(status, 204 | 304) => Framing::Empty,
         Length::Chunked => Framing::Chunked,

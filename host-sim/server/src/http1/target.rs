@@ -7,10 +7,14 @@ use super::head::values;
 /// There is no telling where a request goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadTarget {
-    /// Neither a path nor an absolute `http` URL.
+    /// Neither a path nor a URL.
+    Malformed,
+    /// A URL without a host, or `*` where it may not stand.
     Url,
-    /// Several `host` lines: what a filter checks and what a worker sees could differ.
-    TwoHosts,
+    /// A URL that is neither `http` nor `https`.
+    Scheme,
+    /// A host with characters that none may have.
+    Authority,
 }
 
 /// Where a request goes. What a missing host means is for the connection manager to say.
@@ -18,44 +22,33 @@ pub enum BadTarget {
 pub struct Target {
     authority: Option<Vec<u8>>,
     path: Vec<u8>,
+    scheme: Vec<u8>,
 }
 
 impl Target {
-    /// From the request line and `host`; an absolute URL replaces the latter.
+    /// From the request line and `host`; an absolute URL replaces the latter, several hosts become a
+    /// list, as in Envoy.
     ///
     /// # Errors
     /// There is no telling.
     pub fn of(method: &str, path: &str, fields: &Headers) -> Result<Target, BadTarget> {
-        let mut hosts = values(fields, b"host");
-        let host = hosts.next().map(<[u8]>::to_vec);
-        if hosts.next().is_some() {
-            return Err(BadTarget::TwoHosts);
-        }
-        if path.starts_with('/') || (path == "*" && method == "OPTIONS") {
-            return Ok(Target {
+        let hosts: Vec<&[u8]> = values(fields, b"host").collect();
+        let host = (!hosts.is_empty()).then(|| hosts.join(&b','));
+        let target = if path.starts_with('/') || (path == "*" && method == "OPTIONS") {
+            Target {
                 authority: host,
-                path: path.as_bytes().to_vec(),
-            });
-        }
-        let rest = path
-            .get(..7)
-            .filter(|scheme| scheme.eq_ignore_ascii_case("http://"))
-            .and_then(|_| path.get(7..));
-        let rest = rest.filter(|_| method != "CONNECT").ok_or(BadTarget::Url)?;
-        let border = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(border);
-        if authority.is_empty() || authority.contains('@') {
-            return Err(BadTarget::Url);
-        }
-        let path = if path.starts_with('/') {
-            path.to_owned()
+                path: path.into(),
+                scheme: b"http".to_vec(),
+            }
         } else {
-            format!("/{path}")
+            absolute(method, path)?
         };
-        Ok(Target {
-            authority: Some(authority.as_bytes().to_vec()),
-            path: path.into_bytes(),
-        })
+        match &target.authority {
+            Some(authority) if !authority.iter().all(|byte| is_of_authority(*byte)) => {
+                Err(BadTarget::Authority)
+            }
+            _ => Ok(target),
+        }
     }
 
     /// The four pseudo headers.
@@ -67,8 +60,39 @@ impl Target {
         let rest = [
             (b":path".to_vec(), self.path),
             (b":method".to_vec(), method.as_bytes().to_vec()),
-            (b":scheme".to_vec(), b"http".to_vec()),
+            (b":scheme".to_vec(), self.scheme),
         ];
         authority.into_iter().chain(rest).collect()
     }
+}
+
+/// `http://user@host:port/path`; the user is dropped.
+fn absolute(method: &str, url: &str) -> Result<Target, BadTarget> {
+    let (scheme, rest) = url
+        .split_once("://")
+        .filter(|_| method != "CONNECT")
+        .ok_or(match url {
+            "*" => BadTarget::Url,
+            _ => BadTarget::Malformed,
+        })?;
+    let scheme = scheme.to_ascii_lowercase();
+    if !["http", "https"].contains(&scheme.as_str()) {
+        return Err(BadTarget::Scheme);
+    }
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let authority = authority.rsplit('@').next().unwrap_or_default();
+    if authority.is_empty() {
+        return Err(BadTarget::Url);
+    }
+    let path = if path.is_empty() { "/" } else { path };
+    Ok(Target {
+        authority: Some(authority.into()),
+        path: path.into(),
+        scheme: scheme.into_bytes(),
+    })
+}
+
+/// What RFC 3986 allows in an authority.
+fn is_of_authority(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@[]%".contains(&byte)
 }
