@@ -46,7 +46,7 @@ fn without_the_flag_the_body_reader_lets_nothing_pass_unread(engine: Engine) {
             .endpoint("chat", &[("w1", "large")])
             .edit_yaml(move |yaml| {
                 yaml.replacen(FLAG, instead, 1)
-                    .replace("stream_idle_timeout: 60s", "stream_idle_timeout: 0.5s")
+                    .replace("stream_idle_timeout: 60s", "stream_idle_timeout: 1s")
             })
             .start();
 

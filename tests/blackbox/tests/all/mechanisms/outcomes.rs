@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const NOTHING: &str = "details=- failure=- flags=0";
 const ANSWERED: &str = "details=via_upstream failure=- flags=0";
 
-/// `w1`, then `w2`, with 300 ms for each; attempts leave notes.
+/// `w1`, then `w2`, with 1.5 s for each; attempts leave notes.
 fn world(engine: Engine) -> World {
     World::on(engine)
         .worker("w1")
@@ -36,7 +36,7 @@ fn world(engine: Engine) -> World {
                 "set x-envoy-retry-on reset,connect-failure,retriable-status-codes",
                 "set x-envoy-retriable-status-codes 429",
                 "set x-envoy-max-retries 1",
-                "set x-envoy-upstream-rq-per-try-timeout-ms 300",
+                "set x-envoy-upstream-rq-per-try-timeout-ms 1500",
                 &list,
             ];
             Raw::new(places)

@@ -141,7 +141,7 @@ fn each_error_of_envoys_own_has_a_fixed_code_and_the_shape_of_its_api(engine: En
     for (edit, cases) in GROUPS {
         let world = World::on(engine)
             .worker("w1")
-            .endpoint_with("chat", &[("w1", "large")], json!({"timeout_ms": 200}))
+            .endpoint_with("chat", &[("w1", "large")], json!({"timeout_ms": 1000}))
             .edit_yaml_with(edit)
             .start();
         for case in cases {

@@ -29,22 +29,24 @@ fn silent() -> Faults {
     }
 }
 
-/// The shipped chain behind a filter that traps, with a short limit on silence.
-fn shipped(engine: Engine) -> World {
+/// The shipped chain behind a filter that traps, with this limit on silence.
+fn shipped(engine: Engine, silence: &'static str) -> World {
     World::on(engine)
         .worker("w1")
         .worker_in("other", "checker")
         .endpoint("chat", &[("w1", "large")])
-        .edit_yaml_with(|yaml, places| {
+        .edit_yaml_with(move |yaml, places| {
             let yaml = before_the_chain(&yaml, &probe("trapping", TRAPPING));
-            with_cluster(&yaml, "checker", places.worker("checker"))
-                .replace("stream_idle_timeout: 60s", "stream_idle_timeout: 1s")
+            with_cluster(&yaml, "checker", places.worker("checker")).replace(
+                "stream_idle_timeout: 60s",
+                &format!("stream_idle_timeout: {silence}"),
+            )
         })
         .start()
 }
 
 fn after_a_trap_later_requests_succeed_and_the_streams_of_that_vm_end(engine: Engine) {
-    let world = shipped(engine);
+    let world = shipped(engine, "1s");
     world.fail("checker", silent());
     let mut paused = world.connect();
     paused.send(request(
@@ -68,7 +70,7 @@ fn after_a_trap_later_requests_succeed_and_the_streams_of_that_vm_end(engine: En
 }
 
 fn streams_with_the_trapped_filter_in_their_chain_fail_at_its_next_callback(engine: Engine) {
-    let world = shipped(engine);
+    let world = shipped(engine, "60s");
     let bytes = chat_request(CHAT);
     let (head, tail) = bytes.split_at(bytes.len() - 10);
     let mut uploading = world.connect();
