@@ -1,1 +1,16 @@
-//! dragoman-idempotency
+#![doc = include_str!("../README.md")]
+
+mod answers;
+mod claim;
+mod claims;
+mod config;
+mod copying;
+mod ending;
+mod filter;
+mod keeping;
+mod key;
+mod record;
+mod replay;
+mod store;
+
+pub use config::Idempotency;

@@ -1,0 +1,323 @@
+//! The phases of `idempotency`.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use dragoman_config::OnUnknown;
+use dragoman_contract::names::{IDEMPOTENCY_KEY, property};
+use dragoman_contract::{Dialect, Identity, RequestRecord};
+use dragoman_sdk::host::{Clock, Pairs};
+use dragoman_sdk::{
+    Done, Filter, HeadersFlow, HostError, HostResult, RequestHeaders, ResponseBody, ResponseHeaders,
+};
+use dragoman_slots::{Outcome, SharedData};
+
+use crate::answers::{self, Answered};
+use crate::claim::{Claimant, Claimed, Settlement};
+use crate::claims::Claim;
+use crate::config::{Idempotency, Rules, millis};
+use crate::ending::{Ending, Seen, ending, is_final};
+use crate::keeping::{Answering, Kept, Until};
+use crate::key::{RecordId, key_of};
+use crate::record::{Fingerprint, MAX_REQUEST_ID_BYTES, Owner, State};
+use crate::replay;
+use crate::store::Store;
+
+/// One request's way through `idempotency`.
+pub struct Guarding {
+    plugin: Rc<Idempotency>,
+    /// A request that holds its key.
+    running: Option<Running>,
+}
+
+struct Running {
+    rules: Rules,
+    store: Store,
+    claim: Rc<RefCell<Claim>>,
+    /// The answer of a worker, if it is one to keep.
+    answer: Option<Answering>,
+    /// A whole answer came, from whoever.
+    complete: bool,
+}
+
+impl Guarding {
+    pub(crate) fn new(plugin: Rc<Idempotency>) -> Self {
+        Self {
+            plugin,
+            running: None,
+        }
+    }
+}
+
+impl Filter for Guarding {
+    fn on_request_headers(&mut self, cx: &mut RequestHeaders<'_>) -> HostResult<HeadersFlow> {
+        let Some(rules) = self.plugin.rules else {
+            return Ok(HeadersFlow::Continue);
+        };
+        if cx.request_header(IDEMPOTENCY_KEY)?.is_none() {
+            return Ok(HeadersFlow::Continue);
+        }
+        let headers = cx.request_headers()?;
+        let (word, reply) = match self.claim(cx, rules, &headers)? {
+            None => ("claimed", None),
+            Some((word, reply)) => (word, Some(reply)),
+        };
+        cx.publish(property::IDEMPOTENCY, word.as_bytes())?;
+        let dialect = Dialect::of_path(value(&headers, ":path").unwrap_or_default());
+        Ok(reply.map_or(HeadersFlow::Continue, |reply| {
+            HeadersFlow::Reply(reply.dialect(dialect))
+        }))
+    }
+
+    fn on_response_headers(
+        &mut self,
+        cx: &mut ResponseHeaders<'_>,
+        end_of_stream: bool,
+    ) -> HostResult<()> {
+        let Some(running) = &mut self.running else {
+            return Ok(());
+        };
+        running.complete = end_of_stream;
+        let headers = cx.response_headers()?;
+        let status = number(&headers, ":status").unwrap_or(0);
+        if !is_final(status) || !is_from_worker(cx)? {
+            return Ok(());
+        }
+        running.answer = Some(Answering::new(
+            &self.plugin.memory,
+            running.rules.max_response_bytes,
+            status,
+            replay::kept(&headers),
+            number(&headers, "content-length"),
+        ));
+        if end_of_stream {
+            let now_ms = millis(cx.monotonic());
+            if let Some(word) = self.keep(cx, now_ms)? {
+                cx.publish(property::IDEMPOTENCY, word)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn on_response_body(
+        &mut self,
+        cx: &mut ResponseBody<'_>,
+        size: usize,
+        end_of_stream: bool,
+    ) -> HostResult<()> {
+        let Some(running) = &mut self.running else {
+            return Ok(());
+        };
+        running.complete = end_of_stream;
+        let now_ms = millis(cx.monotonic());
+        if size > 0 && running.answer.as_ref().is_some_and(Answering::is_copied) {
+            let piece = cx.chunk(size)?;
+            running.copy(cx, &piece, now_ms)?;
+        }
+        if end_of_stream && let Some(word) = self.keep(cx, now_ms)? {
+            cx.publish(property::IDEMPOTENCY, word)?;
+        }
+        Ok(())
+    }
+
+    /// The request is over. A claim that is still there has no answer to keep.
+    fn on_log(&mut self, cx: &mut Done<'_>) -> HostResult<()> {
+        let Some(running) = self.running.take() else {
+            return Ok(());
+        };
+        let worker = text(cx.property(property::WORKER)?);
+        let trail = text(cx.property(property::ATTEMPTS)?).unwrap_or_default();
+        let ending = ending(Seen {
+            complete: running.complete,
+            worker: worker.as_deref(),
+            trail: &trail,
+        });
+        let now_ms = millis(cx.monotonic());
+        let word = running.give_up(cx, ending, now_ms)?;
+        cx.publish(property::IDEMPOTENCY, word)
+    }
+}
+
+impl Guarding {
+    /// Claims the key of a request; `None` if the request may run.
+    fn claim(
+        &mut self,
+        cx: &mut RequestHeaders<'_>,
+        rules: Rules,
+        headers: &Pairs,
+    ) -> HostResult<Option<Answered>> {
+        let Ok(key) = key_of(headers) else {
+            return Ok(Some(answers::invalid()));
+        };
+        let Some(fingerprint) = fingerprint(cx)? else {
+            let reason = "idempotency needs the alias filter before it";
+            return Ok(Some(answers::misconfigured(reason)));
+        };
+        let Some(id) = record_id(cx, rules, key)? else {
+            let reason = "auth.mode is on, but no auth filter runs before idempotency";
+            return Ok(Some(answers::misconfigured(reason)));
+        };
+        let Some(store) = self.store(cx)? else {
+            return Ok(Some(answers::unreadable()));
+        };
+        let claimant = Claimant {
+            fingerprint,
+            owner: Owner(random(cx)),
+            request_id: request_id(headers),
+        };
+        let claim = Claim {
+            id,
+            claimant,
+            chunks: None,
+        };
+        let now_ms = millis(cx.monotonic());
+        Ok(match store.claim(cx, &claim, now_ms, rules.lease_ms)? {
+            Outcome::Done(Claimed::Granted) => {
+                self.running = Some(Running {
+                    rules,
+                    store,
+                    claim: self.plugin.claims.add(claim),
+                    answer: None,
+                    complete: false,
+                });
+                None
+            }
+            Outcome::Done(Claimed::Answered(answer)) => {
+                Some(answers::replayed(cx, store, &claim, answer)?)
+            }
+            Outcome::Done(other) => Some(answers::refused(&other)),
+            Outcome::Full | Outcome::ShareSpent => Some(answers::full()),
+            Outcome::Contended | Outcome::Unreadable => Some(answers::unreadable()),
+        })
+    }
+
+    fn store(&self, cx: &mut RequestHeaders<'_>) -> HostResult<Option<Store>> {
+        if let Some(store) = self.plugin.store.get() {
+            return Ok(Some(store));
+        }
+        let random = random(cx);
+        self.plugin.agree(cx, random)
+    }
+
+    /// Keeps the answer that came to its end, if there is one to keep. The word for the access log.
+    fn keep<S>(&mut self, shared: &mut S, now_ms: u64) -> HostResult<Option<&'static [u8]>>
+    where
+        S: SharedData<Error = HostError>,
+    {
+        let Some(mut running) = self.running.take() else {
+            return Ok(None);
+        };
+        let Some(answer) = running.answer.take() else {
+            self.running = Some(running);
+            return Ok(None);
+        };
+        let until = running.until(now_ms, running.rules.ttl_ms);
+        let mut claim = running.claim.borrow_mut();
+        Ok(
+            match answer.keep(shared, running.store, &mut claim, until)? {
+                Kept::Whole => None,
+                Kept::TooLarge => Some(b"too_large"),
+                Kept::Lost => Some(b"lost"),
+            },
+        )
+    }
+}
+
+impl Running {
+    fn until(&self, now_ms: u64, span_ms: u64) -> Until {
+        let expires_ms = now_ms.saturating_add(span_ms);
+        Until { now_ms, expires_ms }
+    }
+
+    fn copy<S>(&mut self, shared: &mut S, piece: &[u8], now_ms: u64) -> HostResult<()>
+    where
+        S: SharedData<Error = HostError>,
+    {
+        let until = self.until(now_ms, self.rules.lease_ms);
+        let mut claim = self.claim.borrow_mut();
+        match &mut self.answer {
+            Some(answer) => answer.push(shared, self.store, &mut claim, piece, until),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the claim of a request without an answer to keep. The word for the access log.
+    fn give_up<S>(&self, shared: &mut S, ending: Ending, now_ms: u64) -> HostResult<&'static [u8]>
+    where
+        S: SharedData<Error = HostError>,
+    {
+        let mut claim = self.claim.borrow_mut();
+        self.store.forget_body(shared, &mut claim)?;
+        let (end, word): (_, &[u8]) = match (ending, self.rules.on_unknown) {
+            (Ending::Unknown, OnUnknown::Hold) => {
+                let request_id = claim.claimant.request_id.clone();
+                let expires_ms = self.until(now_ms, self.rules.ttl_ms).expires_ms;
+                let state = State::Unknown { request_id };
+                (Settlement::Keep { state, expires_ms }, b"held")
+            }
+            (Ending::Unknown | Ending::Failed, _) => (Settlement::Release, b"released"),
+        };
+        self.store.settle(shared, &claim, now_ms, &end)?;
+        Ok(word)
+    }
+}
+
+/// What the request asks for, as `alias` found out; `None` without `alias`.
+fn fingerprint(cx: &mut RequestHeaders<'_>) -> HostResult<Option<Fingerprint>> {
+    let bytes = cx.property(property::REQUEST)?.unwrap_or_default();
+    let Some(record) = RequestRecord::decode(&bytes) else {
+        return Ok(None);
+    };
+    let api = record.api as u8;
+    let fingerprint = |body_sha256| Fingerprint { api, body_sha256 };
+    Ok(record.body_sha256.map(fingerprint))
+}
+
+/// The record of the caller's key; `None` where the caller has to be known and is not.
+fn record_id(
+    cx: &mut RequestHeaders<'_>,
+    rules: Rules,
+    key: &[u8],
+) -> HostResult<Option<RecordId>> {
+    if !rules.needs_identity {
+        return Ok(Some(RecordId::new(None, key)));
+    }
+    let bytes = cx.property(property::IDENTITY)?.unwrap_or_default();
+    let caller = Identity::decode(&bytes);
+    Ok(caller.map(|caller| RecordId::new(Some(&caller), key)))
+}
+
+/// Whether an answer is a worker's. Envoy's own have other details, and those of filters have
+/// none; `attempt`'s look like a worker's, but leave a code.
+fn is_from_worker(cx: &mut ResponseHeaders<'_>) -> HostResult<bool> {
+    let details = cx.attribute(&["response", "code_details"])?;
+    Ok(details.as_deref() == Some(b"via_upstream") && cx.property(property::ERROR)?.is_none())
+}
+
+fn random(cx: &mut RequestHeaders<'_>) -> [u8; 16] {
+    let (low, high) = (u128::from(cx.random()), u128::from(cx.random()));
+    (high << 64 | low).to_le_bytes()
+}
+
+/// Envoy's id of the request, which goes to the worker as well.
+fn request_id(headers: &Pairs) -> String {
+    let id = value(headers, "x-request-id").unwrap_or_default();
+    let id = id.iter().copied().filter(u8::is_ascii_graphic);
+    id.take(MAX_REQUEST_ID_BYTES).map(char::from).collect()
+}
+
+fn value<'a>(headers: &'a Pairs, name: &str) -> Option<&'a [u8]> {
+    let (_, value) = headers.iter().find(|(key, _)| key == name.as_bytes())?;
+    Some(value)
+}
+
+fn number<T: std::str::FromStr>(headers: &Pairs, name: &str) -> Option<T> {
+    std::str::from_utf8(value(headers, name)?)
+        .ok()?
+        .parse()
+        .ok()
+}
+
+fn text(bytes: Option<Vec<u8>>) -> Option<String> {
+    String::from_utf8(bytes?).ok()
+}
