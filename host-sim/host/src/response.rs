@@ -162,7 +162,7 @@ impl Engine {
         match key {
             StreamKey::Client(id) => {
                 self.commands.push(Command::ResetStream { stream: id });
-                self.finish_broken(key);
+                self.finish_stream(key);
             }
             StreamKey::Callout(_) => self.callout_broke(key),
         }
@@ -175,10 +175,10 @@ impl Engine {
         };
         stream.info.details = Some("downstream_remote_disconnect".to_owned());
         stream.info.flag(Flag::DownstreamConnectionTermination);
-        self.finish_broken(key);
+        self.finish_filters(key);
     }
 
-    /// The end of a request whose response is complete; an attempt that is still under way ends first.
+    /// The end of a request that the gateway ends; an attempt that is still under way ends first.
     pub(crate) fn finish_stream(&mut self, key: StreamKey) {
         self.stop_router(key);
         if let Some(id) = self
@@ -188,12 +188,12 @@ impl Engine {
         {
             self.finish_attempt(id);
         }
-        self.finish_broken(key);
+        self.finish_filters(key);
     }
 
-    /// The end of a request: `on_log` of all filters, the log line, `on_done` of all filters, and last
-    /// the end of an attempt that is still under way.
-    pub(crate) fn finish_broken(&mut self, key: StreamKey) {
+    /// The end of a request: `on_log` of all filters, the log line, `on_done` of all filters. When the
+    /// client has left, an attempt that is still under way ends after them.
+    fn finish_filters(&mut self, key: StreamKey) {
         let now = self.now.monotonic;
         let Some(stream) = self.streams.get_mut(&key) else {
             return;

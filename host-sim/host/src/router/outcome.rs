@@ -65,6 +65,7 @@ impl Engine {
         if end {
             self.attempt_complete(key, id);
         }
+        self.touch(key);
         self.pass_headers(ChainKey::Stream(key), Direction::Encode, 0, end);
     }
 
@@ -85,6 +86,7 @@ impl Engine {
         if end {
             self.attempt_complete(key, id);
         }
+        self.touch(key);
         self.pass_data(
             ChainKey::Stream(key),
             Direction::Encode,
@@ -106,6 +108,7 @@ impl Engine {
             stream.chain.encode.trailers = trailers;
         }
         self.attempt_complete(key, id);
+        self.touch(key);
         self.pass_trailers(ChainKey::Stream(key), Direction::Encode, 0);
     }
 
