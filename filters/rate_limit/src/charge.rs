@@ -65,3 +65,6 @@ fn longer<'a>(one: Refusal<'a>, other: Result<Standing, Refusal<'a>>) -> Refusal
         _ => one,
     }
 }
+
+#[cfg(test)]
+mod tests;
