@@ -23,11 +23,11 @@ const KEY_OLD: &str = "sk-old-55d1e0";
 const KEY_SUSPENDED: &str = "sk-suspended-90ab";
 const KEYS: [&str; 5] = [KEY_A, KEY_NARROW, KEY_B, KEY_OLD, KEY_SUSPENDED];
 
-/// Three tenants with keys. `w1` serves `chat` for all, `chat-a` and `code-a` for `team-a`,
-/// `chat-b` for `team-b`.
+/// Three tenants with keys. `w1` serves `chat` for all; `chat-a`, `code-a` and `embed-a` for
+/// `team-a`, whose allowlist leaves the last one out; `chat-b` for `team-b`.
 fn document(document: Document) -> Document {
     document
-        .tenant("team-a", json!({}))
+        .tenant("team-a", json!({"models": ["chat*", "code-a"]}))
         .tenant("team-b", json!({}))
         .tenant("team-c", json!({"status": "suspended"}))
         .key("k-a", KEY_A, "team-a", json!({"app": "chatbot"}))
@@ -61,6 +61,7 @@ fn with_auth(engine: Engine, fields: Value) -> WorldBuilder {
         .endpoint("chat", &[("w1", "large")])
         .endpoint_with("chat-a", &[("w1", "large")], of("team-a"))
         .endpoint_with("code-a", &[("w1", "large")], of("team-a"))
+        .endpoint_with("embed-a", &[("w1", "large")], of("team-a"))
         .endpoint_with("chat-b", &[("w1", "large")], of("team-b"))
 }
 

@@ -12,7 +12,7 @@ both_engines![
     a_model_in_the_list_can_be_used_and_no_other,
 ];
 
-const MODELS: [&str; 5] = ["chat", "chat-a", "code-a", "chat-b", "nobody"];
+const MODELS: [&str; 6] = ["chat", "chat-a", "code-a", "embed-a", "chat-b", "nobody"];
 
 fn chat_about(world: &World, key: &str, model: &str) -> Response {
     let body = CHAT.replace("\"chat\"", &format!("\"{model}\""));
@@ -28,9 +28,9 @@ fn chat_about(world: &World, key: &str, model: &str) -> Response {
 fn a_foreign_model_does_not_exist_and_an_excluded_one_is_forbidden(engine: Engine) {
     let world = callers(engine);
     for (key, statuses) in [
-        (KEY_A, [200, 200, 200, 404, 404]),
-        (KEY_NARROW, [200, 200, 403, 404, 404]),
-        (KEY_B, [200, 404, 404, 200, 404]),
+        (KEY_A, [200, 200, 200, 403, 404, 404]),
+        (KEY_NARROW, [200, 200, 403, 403, 404, 404]),
+        (KEY_B, [200, 404, 404, 404, 200, 404]),
     ] {
         for (model, status) in MODELS.into_iter().zip(statuses) {
             let code = match status {
