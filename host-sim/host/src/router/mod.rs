@@ -2,6 +2,7 @@
 //! keeps the body for a replay, decides on retries and keeps time.
 
 mod attempt;
+mod exchange;
 mod hosts;
 mod outcome;
 pub(crate) mod retry;

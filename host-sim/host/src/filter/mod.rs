@@ -1,5 +1,7 @@
 //! A wasm filter's callbacks: what the guest is told, what it may touch meanwhile, what its answer means.
 
+mod lifetime;
+
 use crate::abi::{Call, ContextId, LocalResponse};
 use crate::chain::{BodyAt, ChainKey, DataStatus, Direction, HeadStatus, Piece};
 use crate::config::FailurePolicy;
@@ -304,76 +306,6 @@ impl Engine {
         self.reply_of(key, Reply::of_envoy(503, "", "wasm_fail_stream"));
     }
 
-    fn make_context(&mut self, key: ChainKey, index: usize) -> Result<(), Failed> {
-        let Some(filter) = self.filter(key, index) else {
-            return Ok(());
-        };
-        if filter.absent || filter.context.is_some() {
-            return Ok(());
-        }
-        let plugin = filter.plugin;
-        if self.is_dead(key, index) {
-            return Err(Failed);
-        }
-        let (vm, root) = (self.plugins[plugin].vm, self.plugins[plugin].root);
-        let context = self.vms[vm].new_context(Owner::Filter {
-            chain: key,
-            filter: index,
-        });
-        if let Some(filter) = self.filter(key, index) {
-            filter.context = Some(context);
-        }
-        let made = self.call_guest(
-            vm,
-            context,
-            &Call::ContextCreate {
-                context,
-                parent: root,
-            },
-        );
-        made.map(|_| ())
-    }
-
-    /// `on_log`; a context that saw no request is made for it.
-    pub(crate) fn filter_log(&mut self, key: ChainKey, index: usize) {
-        let Some(filter) = self.filter(key, index) else {
-            return;
-        };
-        filter.logging = true;
-        if filter.absent || self.is_dead(key, index) || self.make_context(key, index).is_err() {
-            return;
-        }
-        let context = self.filter(key, index).and_then(|filter| filter.context);
-        if let (Some(vm), Some(context)) = (self.vm_of(key, index), context) {
-            let _ = self.call_guest(vm, context, &Call::Log { context });
-            self.vms[vm].deferred.clear();
-        }
-        if let Some(filter) = self.filter(key, index) {
-            filter.logging = false;
-        }
-    }
-
-    /// `on_done` and `on_delete`; the guest's answer does not matter for a stream.
-    pub(crate) fn filter_done(&mut self, key: ChainKey, index: usize) {
-        let Some(context) = self.filter(key, index).and_then(|filter| filter.context) else {
-            return;
-        };
-        let Some(vm) = self.vm_of(key, index) else {
-            return;
-        };
-        if !self.is_dead(key, index) {
-            let _ = self.call_guest(vm, context, &Call::Done { context });
-            if !self.is_dead(key, index) {
-                let _ = self.call_guest(vm, context, &Call::Delete { context });
-            }
-            self.vms[vm].deferred.clear();
-            self.vms[vm].contexts.remove(&context);
-        }
-        if let Some(filter) = self.filter(key, index) {
-            filter.context = None;
-        }
-    }
-
     fn header_count(&mut self, key: ChainKey, direction: Direction) -> u32 {
         let count = match direction {
             Direction::Decode => self.request_headers(key).map_or(0, |headers| headers.len()),
@@ -390,25 +322,5 @@ impl Engine {
             return false;
         };
         self.plugins[plugin].config.allow_on_headers_stop_iteration
-    }
-
-    fn policy_of(&mut self, key: ChainKey, index: usize) -> Option<FailurePolicy> {
-        let plugin = self.filter(key, index)?.plugin;
-        Some(self.plugins[plugin].config.failure_policy)
-    }
-
-    fn vm_of(&mut self, key: ChainKey, index: usize) -> Option<usize> {
-        let plugin = self.filter(key, index)?.plugin;
-        Some(self.plugins[plugin].vm)
-    }
-
-    /// The filter's VM has failed, or is a later one than it began with.
-    fn is_dead(&mut self, key: ChainKey, index: usize) -> bool {
-        let Some(filter) = self.filter(key, index) else {
-            return true;
-        };
-        let (plugin, generation) = (filter.plugin, filter.generation);
-        let vm = &self.vms[self.plugins[plugin].vm];
-        vm.failed || vm.generation != generation
     }
 }

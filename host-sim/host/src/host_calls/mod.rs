@@ -1,5 +1,7 @@
 //! The host's side of the ABI: what one guest may ask while it is in a call.
 
+mod maps;
+
 use std::time::Duration;
 
 use crate::abi::{
@@ -84,101 +86,6 @@ impl<'a> Guest<'a> {
     /// Whether `on_log` is running, where all heads can be read and none changed.
     pub(crate) fn logging(&mut self) -> bool {
         self.filter().is_some_and(|filter| filter.logging)
-    }
-
-    /// A map that can be read now.
-    pub(crate) fn readable(&mut self, map: MapKind) -> Option<&Headers> {
-        if matches!(
-            map,
-            MapKind::HttpCallResponseHeaders | MapKind::HttpCallResponseTrailers
-        ) {
-            let answer = self.engine.vms[self.vm].callout_answer.as_ref()?;
-            let headers = map == MapKind::HttpCallResponseHeaders;
-            return if headers {
-                answer.headers.as_ref()
-            } else {
-                answer.trailers.as_ref()
-            };
-        }
-        let logging = self.logging();
-        self.map(map, logging).map(|headers| &*headers)
-    }
-
-    /// A map that can be changed now.
-    fn writable(&mut self, map: MapKind) -> Answer<&mut Headers> {
-        self.map(map, false)
-            .ok_or(Refusal::Tell(Status::BadArgument))
-    }
-
-    /// The maps of a stream: at hand until the callback has said Continue, or all of them in `on_log`.
-    fn map(&mut self, map: MapKind, logging: bool) -> Option<&mut Headers> {
-        let (key, index) = self.place()?;
-        let filter = self.engine.filter(key, index)?;
-        let at_hand = match map {
-            MapKind::RequestHeaders => filter.decode.headers_at_hand,
-            MapKind::RequestTrailers => filter.decode.trailers_at_hand,
-            MapKind::ResponseHeaders => filter.encode.headers_at_hand,
-            MapKind::ResponseTrailers => filter.encode.trailers_at_hand,
-            _ => false,
-        };
-        match map {
-            _ if !at_hand && !logging => None,
-            MapKind::RequestHeaders => self.engine.request_headers(key),
-            MapKind::RequestTrailers if at_hand => self.engine.chain(key)?.decode.trailers.as_mut(),
-            MapKind::ResponseHeaders if logging => {
-                let stream = self.engine.stream_of(key)?;
-                self.engine.streams.get_mut(&stream)?.sent_head.as_mut()
-            }
-            MapKind::ResponseHeaders => self.engine.chain(key)?.response_headers.as_mut(),
-            MapKind::ResponseTrailers => self.engine.chain(key)?.encode.trailers.as_mut(),
-            _ => None,
-        }
-    }
-
-    /// With this ABI any change of request headers makes Envoy look at the route again.
-    fn changed(&mut self, map: MapKind) {
-        if let (MapKind::RequestHeaders, Some((key, _))) = (map, self.place()) {
-            self.engine.clear_route_cache(key);
-        }
-    }
-
-    /// The bytes a buffer means now; `None` outside of the callbacks that have one.
-    fn buffer(&mut self, kind: BufferKind) -> Option<&mut Vec<u8>> {
-        let direction = match kind {
-            BufferKind::RequestBody => Direction::Decode,
-            BufferKind::ResponseBody => Direction::Encode,
-            _ => return None,
-        };
-        let (key, index) = self.place()?;
-        let chain = self.engine.chain(key)?;
-        match chain.filters.get_mut(index)?.side(direction).body {
-            BodyAt::Nowhere => None,
-            BodyAt::Piece => Some(&mut chain.lane(direction).piece),
-            BodyAt::Buffer => chain.lane(direction).buffer.as_mut(),
-        }
-    }
-
-    /// Bytes that can be read now, or NotFound where Envoy has no buffer at all.
-    fn bytes(&mut self, kind: BufferKind) -> Answer<&[u8]> {
-        match kind {
-            BufferKind::RequestBody | BufferKind::ResponseBody => {
-                Ok(self.buffer(kind).map_or(&[], |buffer| buffer.as_slice()))
-            }
-            BufferKind::HttpCallResponseBody => {
-                let answer = self.engine.vms[self.vm].callout_answer.as_ref();
-                answer
-                    .map(|answer| answer.body.as_slice())
-                    .ok_or(Status::NotFound.into())
-            }
-            BufferKind::VmConfiguration => Ok(&self.engine.vms[self.vm].config.configuration),
-            BufferKind::PluginConfiguration => {
-                let plugin = self.engine.vms[self.vm]
-                    .configuring
-                    .ok_or(Status::NotFound)?;
-                Ok(&self.engine.plugins[plugin].config.configuration)
-            }
-            _ => Err(Status::NotFound.into()),
-        }
     }
 
     fn metric(&self, id: u32) -> Result<(MetricKind, String), Status> {

@@ -1,0 +1,181 @@
+//! Both directions of the Proxy-Wasm ABI 0.2.1 as traits: [`Vm`] is what the host asks of a guest,
+//! [`HostCalls`] what a guest asks of the host. Memory layout and linking are the business of
+//! whoever implements [`Vm`].
+
+mod call;
+mod kinds;
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::config::VmConfig;
+use crate::io::Headers;
+
+pub use call::Call;
+pub use kinds::{BufferKind, MapKind, MetricKind, Status, StreamKind};
+
+/// Context id of a guest: root contexts and streams share one counter, from 1.
+pub type ContextId = u32;
+
+/// The guest stopped: a trap, a bound that was passed, or a wrong export. It is not to be called again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trap(pub String);
+
+impl fmt::Display for Trap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Trap {}
+
+/// A guest that is loaded and linked.
+pub trait Vm: Send {
+    /// Runs the start functions: `_initialize` and `main`, else `_start`. Only logging and WASI are
+    /// answered meanwhile.
+    ///
+    /// # Errors
+    /// When the guest traps.
+    fn start(&mut self, host: &mut dyn HostCalls) -> Result<(), Trap>;
+
+    /// Calls one export; [`Call::default_answer`] if the guest has none of that name.
+    ///
+    /// # Errors
+    /// When the guest traps.
+    fn call(&mut self, host: &mut dyn HostCalls, call: &Call) -> Result<u32, Trap>;
+}
+
+/// Makes guests; shared by all worker threads.
+pub trait VmFactory: Send + Sync {
+    /// A new instance of a module, linked, not yet started.
+    ///
+    /// # Errors
+    /// When the file cannot be read or compiled, or imports what Envoy does not offer.
+    fn instantiate(&self, vm: &VmConfig) -> Result<Box<dyn Vm>, LoadError>;
+}
+
+/// A module that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    /// The file, as configured.
+    pub code_path: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code_path, self.reason)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Why a host call gave nothing: what the guest is told, and what stops it, are different things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The guest gets this status.
+    Tell(Status),
+    /// The guest is stopped: here Envoy itself would have crashed.
+    Stop(String),
+}
+
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        Refusal::Tell(status)
+    }
+}
+
+/// Answer to a host call.
+pub type Answer<T> = Result<T, Refusal>;
+
+/// An answer of the guest's own, queued until its call returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalResponse {
+    /// HTTP status.
+    pub status: u32,
+    /// For logs; spaces become `_`.
+    pub details: Vec<u8>,
+    /// Body.
+    pub body: Vec<u8>,
+    /// Additional headers.
+    pub headers: Headers,
+}
+
+/// A callout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpCall {
+    /// Name of the cluster.
+    pub cluster: Vec<u8>,
+    /// Head, with `:method`, `:path` and `:authority`.
+    pub headers: Headers,
+    /// Body.
+    pub body: Vec<u8>,
+    /// Zero is none.
+    pub timeout: Duration,
+}
+
+/// What a guest may ask of its host. Each method is one import (or one part of WASI) with its
+/// arguments already taken out of the guest's memory.
+#[expect(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "names and meaning are the ABI's"
+)]
+pub trait HostCalls {
+    fn log(&mut self, level: u32, text: &[u8]) -> Answer<()>;
+    fn get_log_level(&mut self) -> u32;
+    fn get_status(&mut self) -> (u32, Vec<u8>);
+
+    fn get_property(&mut self, path: &[u8]) -> Answer<Vec<u8>>;
+    fn set_property(&mut self, path: &[u8], value: &[u8]) -> Answer<()>;
+
+    fn get_header_map_pairs(&mut self, map: MapKind) -> Answer<Headers>;
+    fn set_header_map_pairs(&mut self, map: MapKind, pairs: Headers) -> Answer<()>;
+    fn get_header_map_value(&mut self, map: MapKind, name: &[u8]) -> Answer<Vec<u8>>;
+    fn add_header_map_value(&mut self, map: MapKind, name: &[u8], value: &[u8]) -> Answer<()>;
+    fn replace_header_map_value(&mut self, map: MapKind, name: &[u8], value: &[u8]) -> Answer<()>;
+    fn remove_header_map_value(&mut self, map: MapKind, name: &[u8]) -> Answer<()>;
+    fn get_header_map_size(&mut self, map: MapKind) -> Answer<u32>;
+
+    fn get_buffer_bytes(&mut self, buffer: BufferKind, start: u32, length: u32) -> Answer<Vec<u8>>;
+    fn get_buffer_status(&mut self, buffer: BufferKind) -> Answer<(u32, u32)>;
+    fn set_buffer_bytes(
+        &mut self,
+        buffer: BufferKind,
+        start: u32,
+        length: u32,
+        data: &[u8],
+    ) -> Answer<()>;
+
+    fn get_shared_data(&mut self, key: &[u8]) -> Answer<(Vec<u8>, u32)>;
+    fn set_shared_data(&mut self, key: &[u8], value: &[u8], cas: u32) -> Answer<()>;
+
+    fn define_metric(&mut self, kind: MetricKind, name: &[u8]) -> Answer<u32>;
+    fn increment_metric(&mut self, id: u32, offset: i64) -> Answer<()>;
+    fn record_metric(&mut self, id: u32, value: u64) -> Answer<()>;
+    fn get_metric(&mut self, id: u32) -> Answer<u64>;
+
+    fn http_call(&mut self, call: HttpCall) -> Answer<u32>;
+    fn send_local_response(&mut self, response: LocalResponse) -> Answer<()>;
+    fn continue_stream(&mut self, stream: StreamKind) -> Answer<()>;
+    fn close_stream(&mut self, stream: StreamKind) -> Answer<()>;
+
+    fn set_tick_period_milliseconds(&mut self, period_ms: u32) -> Answer<()>;
+    fn get_current_time_nanoseconds(&mut self) -> u64;
+    fn set_effective_context(&mut self, context: ContextId) -> Answer<()>;
+    fn done(&mut self) -> Answer<()>;
+    fn call_foreign_function(&mut self, name: &[u8], argument: &[u8]) -> Answer<Vec<u8>>;
+
+    /// An import that Envoy has and this host does not model yet: logged once, then `Unimplemented`.
+    fn not_modelled(&mut self, import: &'static str) -> Refusal;
+
+    /// WASI `fd_write` to 1 or 2.
+    fn write(&mut self, fd: u32, text: &[u8]);
+    /// WASI `CLOCK_MONOTONIC`.
+    fn monotonic(&mut self) -> Duration;
+    /// WASI `random_get`; from the seed.
+    fn random(&mut self, out: &mut [u8]);
+    /// WASI `environ_get`, as `NAME=value`.
+    fn environment(&mut self) -> Vec<String>;
+}

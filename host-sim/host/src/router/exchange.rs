@@ -1,0 +1,173 @@
+//! What goes to a worker, and what comes from it.
+
+use crate::chain::{ChainKey, Direction, Piece};
+use crate::engine::Engine;
+use crate::io::{Command, Headers, UpstreamId};
+
+impl Engine {
+    /// The head has passed the attempt's filters.
+    pub(crate) fn attempt_head_ready(&mut self, id: UpstreamId, end: bool) {
+        let Some(attempt) = self.attempts.get_mut(&id) else {
+            return;
+        };
+        attempt.head_ready = Some(end);
+        self.send_waiting(id);
+    }
+
+    /// A piece has passed the attempt's filters.
+    pub(crate) fn attempt_data_ready(&mut self, id: UpstreamId, piece: Piece, end: bool) {
+        let Some(attempt) = self.attempts.get_mut(&id) else {
+            return;
+        };
+        match piece {
+            Piece::Fresh(bytes) => attempt.waiting.extend_from_slice(&bytes),
+            Piece::Buffered => {
+                let bytes = attempt.chain.decode.buffer.take().unwrap_or_default();
+                attempt.waiting.extend_from_slice(&bytes);
+            }
+        }
+        attempt.waiting_end |= end;
+        self.send_waiting(id);
+    }
+
+    /// Sends what has passed the filters, once the connection is there.
+    fn send_waiting(&mut self, id: UpstreamId) {
+        let now = self.now.monotonic;
+        let Some(attempt) = self.attempts.get_mut(&id) else {
+            return;
+        };
+        let Some(head_ends) = attempt
+            .head_ready
+            .filter(|_| attempt.connected && !attempt.cancelled)
+        else {
+            return;
+        };
+        let Some(stream) = self.streams.get_mut(&attempt.stream) else {
+            return;
+        };
+        if !attempt.head_sent {
+            attempt.head_sent = true;
+            attempt.times.request_begin = Some(now);
+            stream.info.upstream_request_begin.get_or_insert(now);
+            let headers = stream.request_headers.clone();
+            self.commands.push(Command::SendUpstreamHeaders {
+                upstream: id,
+                headers,
+                end_stream: head_ends,
+            });
+        }
+        let (data, end) = (
+            std::mem::take(&mut attempt.waiting),
+            std::mem::take(&mut attempt.waiting_end),
+        );
+        attempt.bytes_sent += data.len() as u64;
+        if head_ends || end {
+            attempt.times.request_end = Some(now);
+            stream.info.upstream_request_end = Some(now);
+        }
+        if !data.is_empty() || end {
+            self.commands.push(Command::SendUpstreamData {
+                upstream: id,
+                data,
+                end_stream: end,
+            });
+        }
+        self.touch_attempt(id);
+    }
+
+    pub(crate) fn upstream_connected(&mut self, id: UpstreamId) {
+        let Some(attempt) = self
+            .attempts
+            .get_mut(&id)
+            .filter(|attempt| !attempt.cancelled)
+        else {
+            return;
+        };
+        attempt.connected = true;
+        self.start_per_try_timer(id);
+        self.touch_attempt(id);
+        self.send_waiting(id);
+    }
+
+    pub(crate) fn response_headers_came(&mut self, id: UpstreamId, headers: Headers, end: bool) {
+        let now = self.now.monotonic;
+        let Some(attempt) = self
+            .attempts
+            .get_mut(&id)
+            .filter(|attempt| !attempt.cancelled)
+        else {
+            return;
+        };
+        attempt.times.response_begin = Some(now);
+        attempt.upstream_over = end;
+        attempt.chain.encode.end_seen = end;
+        attempt.chain.response_headers = Some(headers);
+        let key = attempt.stream;
+        if end {
+            attempt.times.response_end = Some(now);
+        }
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.info.upstream_response_begin = Some(now);
+            stream.info.details = Some("via_upstream".to_owned());
+            if end {
+                stream.info.upstream_response_end = Some(now);
+            }
+        }
+        self.touch_attempt(id);
+        self.pass_headers(ChainKey::Attempt(id), Direction::Encode, 0, end);
+    }
+
+    /// A piece that ends the response comes as Envoy's codec hands it on: the bytes, then the end.
+    pub(crate) fn response_data_came(&mut self, id: UpstreamId, data: Vec<u8>, end: bool) {
+        if !data.is_empty() {
+            self.pass_response_data(id, data, false);
+        }
+        if end {
+            self.pass_response_data(id, Vec::new(), true);
+        }
+    }
+
+    fn pass_response_data(&mut self, id: UpstreamId, data: Vec<u8>, end: bool) {
+        let now = self.now.monotonic;
+        let Some(attempt) = self
+            .attempts
+            .get_mut(&id)
+            .filter(|attempt| !attempt.cancelled)
+        else {
+            return;
+        };
+        attempt.upstream_over |= end;
+        attempt.chain.encode.end_seen |= end;
+        let key = attempt.stream;
+        if end {
+            attempt.times.response_end = Some(now);
+            if let Some(stream) = self.streams.get_mut(&key) {
+                stream.info.upstream_response_end = Some(now);
+            }
+        }
+        self.touch_attempt(id);
+        self.pass_data(
+            ChainKey::Attempt(id),
+            Direction::Encode,
+            0,
+            Piece::Fresh(data),
+            end,
+        );
+    }
+
+    pub(crate) fn response_trailers_came(&mut self, id: UpstreamId, trailers: Headers) {
+        let now = self.now.monotonic;
+        let Some(attempt) = self
+            .attempts
+            .get_mut(&id)
+            .filter(|attempt| !attempt.cancelled)
+        else {
+            return;
+        };
+        attempt.upstream_over = true;
+        attempt.times.response_end = Some(now);
+        attempt.chain.encode.end_seen = true;
+        attempt.chain.encode.trailers = Some(trailers);
+        self.pass_trailers(ChainKey::Attempt(id), Direction::Encode, 0);
+    }
+}
