@@ -135,7 +135,7 @@ fn the_shipped_cluster_refuses_what_is_not_in_the_list() {
 fn the_shipped_replies_leave_the_answers_of_filters_alone() {
     let bootstrap = accepted(SHIPPED_YAML);
     let mappers = &bootstrap.listeners[0].http.local_reply_mappers;
-    assert_eq!(mappers.len(), 26);
+    assert_eq!(mappers.len(), 28);
     for mapper in mappers {
         let ReplyFilter::And(conditions) = &mapper.filter else {
             panic!("{:?}", mapper.filter)
