@@ -44,7 +44,7 @@ enum Chunk {
     DataReturn,
     DataLineFeed,
     TrailerStart,
-    TrailerLine,
+    TrailerLine { colon: bool },
     TrailerLineFeed,
     LastLineFeed,
 }
@@ -165,13 +165,16 @@ impl Body {
                 SIZE
             }
             (Chunk::TrailerStart, b'\r') => Chunk::LastLineFeed,
-            (Chunk::TrailerLine, b'\r') => Chunk::TrailerLineFeed,
+            (Chunk::TrailerLine { colon: true }, b'\r') => Chunk::TrailerLineFeed,
             (Chunk::TrailerLineFeed, b'\n') => Chunk::TrailerStart,
             (Chunk::LastLineFeed, b'\n') => return Ok(State::Done),
-            (Chunk::TrailerStart | Chunk::TrailerLine, b'\t' | b' '..=b'~' | 0x80..)
+            (Chunk::TrailerStart, b'!'..=b'9' | b';'..=b'~') => Chunk::TrailerLine { colon: false },
+            (Chunk::TrailerLine { colon }, b'\t' | b' '..=b'~' | 0x80..)
                 if self.framing_bytes < TRAILERS_LIMIT_BYTES =>
             {
-                Chunk::TrailerLine
+                Chunk::TrailerLine {
+                    colon: colon || byte == b':',
+                }
             }
             _ => return Err(BadChunk),
         };

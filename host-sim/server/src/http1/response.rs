@@ -182,12 +182,19 @@ fn parse(bytes: &[u8], to_head: bool) -> Result<Option<Head>, NotHttp> {
     }
     let status = response.code.ok_or(NotHttp)?;
     // Nothing here asks for another protocol.
-    if !(100..600).contains(&status) || status == 101 {
+    if status < 100 || status == 101 {
         return Err(NotHttp);
     }
     let old = response.version == Some(0);
     let mut fields = headers_of(response.headers);
     let length = length_of(&fields).map_err(|_| NotHttp)?;
+    if status < 200 || status == 204 {
+        // There may be no length, but one of zero is forgiven.
+        if !matches!(length, Length::Unsaid | Length::Bytes(0)) {
+            return Err(NotHttp);
+        }
+        fields.retain(|(name, _)| name != b"content-length");
+    }
     let framing = match length {
         _ if to_head || status < 200 || matches!(status, 204 | 304) => Framing::Empty,
         Length::Chunked => Framing::Chunked,

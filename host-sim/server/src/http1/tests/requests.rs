@@ -267,6 +267,9 @@ fn chunks_that_break_the_rules_are_refused() {
         "1000000000000000\r\n",
         "0\r\n\x00\r\n\r\n",
         "0\r\nt: v\n\r\n",
+        "0\r\nbad\r\n\r\n",
+        "0\r\n: v\r\n\r\n",
+        "0\r\n t: v\r\n\r\n",
     ] {
         let bytes =
             format!("POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n{chunks}");

@@ -88,6 +88,15 @@ fn an_answer_to_head_has_no_body() {
 }
 
 #[test]
+fn a_length_of_zero_where_there_is_no_body_is_dropped() {
+    let bytes = b"HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n".to_vec();
+    assert_eq!(
+        decode(&[bytes], false, false).expect("HTTP").head,
+        ":status=204\n"
+    );
+}
+
+#[test]
 fn the_head_comes_as_it_is_in_lower_case() {
     let bytes =
         b"HTTP/1.1 429 Slow\r\nRetry-After: 1\r\nX: \xff\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -105,7 +114,9 @@ fn garbage_is_not_http() {
         &b"garbage"[..],
         b"HTTP/2 200 OK\r\n\r\n",
         b"HTTP/1.1 20 OK\r\n\r\n",
-        b"HTTP/1.1 999 OK\r\n\r\n",
+        b"HTTP/1.1 099 OK\r\n\r\n",
+        b"HTTP/1.1 204 OK\r\ncontent-length: 2\r\n\r\n",
+        b"HTTP/1.1 204 OK\r\ntransfer-encoding: chunked\r\n\r\n",
         b"HTTP/1.1 101 Switching Protocols\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
