@@ -16,8 +16,23 @@ fn slot() -> Vec<u8> {
     store.value(SLOT).unwrap().to_vec()
 }
 
-/// Whoever reads these bytes sees their own record, as it was or changed in place, or none.
-fn check(bytes: &[u8], changed: Option<usize>) {
+/// Whoever reads these bytes learns nothing, and nobody writes over them.
+fn check_unreadable(bytes: &[u8]) {
+    let map = refusing(9, 9);
+    for (tenant, id, _) in RECORDS {
+        let mut store = Store::default();
+        store.put(SLOT, bytes);
+        let found = read(&map, &mut store, &key(tenant, id), 0);
+        assert_eq!(found, Read::Unreadable, "{bytes:?}");
+        let outcome = put(&map, &mut store, &key(tenant, id), 0, (b"new", 100));
+        assert_eq!(outcome, Outcome::Unreadable);
+        assert_eq!(store.value(SLOT), Some(bytes), "left alone");
+    }
+}
+
+/// Whoever reads these bytes, in which one was changed within a record, sees their own record, as
+/// it was or changed in place, or none.
+fn check_own_or_none(bytes: &[u8]) {
     let map = refusing(9, 9);
     for (tenant, id, payload) in RECORDS {
         let mut store = Store::default();
@@ -25,43 +40,75 @@ fn check(bytes: &[u8], changed: Option<usize>) {
         match read(&map, &mut store, &key(tenant, id), 0) {
             Read::Found(found) => {
                 let differ = found.iter().zip(payload).filter(|(a, b)| a != b).count();
-                assert_eq!(found.len(), payload.len(), "{tenant} {id} at {changed:?}");
-                assert!(differ <= 1, "{tenant} {id} at {changed:?}");
+                assert_eq!(found.len(), payload.len(), "{bytes:?}");
+                assert!(differ <= 1, "{bytes:?}");
             }
-            Read::Absent => assert!(changed.is_some()),
-            Read::Unreadable => {
-                let outcome = put(&map, &mut store, &key(tenant, id), 0, (b"new", 100));
-                assert_eq!(outcome, Outcome::Unreadable);
-                assert_eq!(store.value(SLOT), Some(bytes), "left alone");
-            }
+            Read::Absent => {}
+            Read::Unreadable => panic!("{bytes:?}"),
         }
     }
 }
 
+/// Where the bytes stand that say where records begin and end: the version, the number of
+/// records, and in each record three bytes of lengths and the check of these.
+fn borders() -> Vec<usize> {
+    let mut borders = vec![0, 1, 2];
+    let mut start = 3;
+    for (tenant, _, payload) in RECORDS {
+        borders.extend(start + 8..start + 12);
+        start += 44 + tenant.len() + payload.len();
+    }
+    borders
+}
+
 #[test]
-fn a_slot_that_is_cut_anywhere_is_unreadable_and_left_alone() {
+fn a_slot_that_is_cut_anywhere_or_has_a_tail_is_unreadable_and_left_alone() {
     let bytes = slot();
     for cut in 1..bytes.len() {
-        let mut store = Store::default();
-        store.put(SLOT, &bytes[..cut]);
-        let found = read(&refusing(9, 9), &mut store, &key("a", 1), 0);
-        assert_eq!(found, Read::Unreadable, "cut at {cut}");
-        check(&bytes[..cut], None);
+        check_unreadable(&bytes[..cut]);
     }
-    check(&[bytes.as_slice(), b"x"].concat(), None);
+    check_unreadable(&[bytes.as_slice(), b"x"].concat());
 }
 
 #[test]
 fn a_slot_with_any_one_byte_changed_gives_nobody_anothers_record() {
     let bytes = slot();
-    check(&bytes, None);
-    for place in 0..bytes.len() {
-        for value in 0..=u8::MAX {
-            let mut broken = bytes.clone();
-            broken[place] = value;
-            check(&broken, Some(place));
+    for (place, right) in bytes.iter().enumerate() {
+        let mut broken = bytes.clone();
+        if borders().contains(&place) {
+            for wrong in (0..=u8::MAX).filter(|wrong| wrong != right) {
+                broken[place] = wrong;
+                check_unreadable(&broken);
+            }
+        } else {
+            for bit in 0..8 {
+                broken[place] = right ^ (1 << bit);
+                check_own_or_none(&broken);
+            }
         }
     }
+}
+
+#[test]
+fn a_wrong_length_is_noticed_even_where_the_bytes_behind_it_look_like_a_record() {
+    let map = refusing(90, 90);
+    let slot = |payloads: &[&[u8]]| {
+        let mut store = Store::default();
+        for (payload, id) in payloads.iter().zip(1..) {
+            put(&map, &mut store, &key("a", id), 0, (payload, 100));
+        }
+        store.value(SLOT).unwrap().to_vec()
+    };
+    // With 256 bytes more, the first payload ends where the second one begins to look like one.
+    let looks_like_one = slot(&[b"third"])[3..].to_vec();
+    let second = [&[0; 256 - 45][..], &looks_like_one].concat();
+    let mut bytes = slot(&[b"first", &second]);
+    assert_eq!(bytes[11..13], [5, 0], "length of the first payload");
+    bytes[12] = 1;
+    let mut store = Store::default();
+    store.put(SLOT, &bytes);
+    let found = read(&map, &mut store, &key("a", 1), 0);
+    assert_eq!(found, Read::Unreadable);
 }
 
 #[test]
@@ -69,11 +116,7 @@ fn a_slot_of_another_version_is_left_alone() {
     let mut bytes = slot();
     for version in [0, 2, 255] {
         bytes[0] = version;
-        let mut store = Store::default();
-        store.put(SLOT, &bytes);
-        let found = read(&refusing(9, 9), &mut store, &key("a", 1), 0);
-        assert_eq!(found, Read::Unreadable);
-        check(&bytes, None);
+        check_unreadable(&bytes);
     }
 }
 
