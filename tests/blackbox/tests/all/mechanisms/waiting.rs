@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use blackbox::h2::{self, Outcome};
 use blackbox::world::request;
-use blackbox::{At, Engine, Faults, How, World, both_engines};
+use blackbox::{At, Engine, Faults, How, World, both_engines, envoy_only};
 
 use super::plugin::{Plugin, guest, probe};
 use super::raw::{Choice, Raw};
@@ -14,6 +15,10 @@ both_engines![
     without_a_body_callback_a_request_with_a_body_is_served_before_the_answer,
     a_body_callback_that_lets_all_pass_serves_the_request_before_the_answer,
     a_filter_on_the_sdk_holds_a_request_with_its_body_until_the_answer,
+];
+
+envoy_only!["host-sim speaks HTTP/1.1 only":
+    the_same_over_http2,
 ];
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -108,4 +113,27 @@ fn a_filter_on_the_sdk_holds_a_request_with_its_body_until_the_answer(engine: En
 
     assert_eq!(admitted.response().status, 200);
     assert_eq!(bodies(&world, "w1"), [CHAT]);
+}
+
+fn the_same_over_http2(engine: Engine) {
+    for (filter, status, hits) in [("careless", 200, 1), ("asking", 401, 0)] {
+        let world = world(engine, guest(filter));
+        let late = Faults {
+            delay_before_headers_ms: 300,
+            path: Some("/readyz".to_owned()),
+            ..Faults::status(401)
+        };
+        world.fail("checker", late);
+
+        let outcome = h2::post(
+            world.address(),
+            "/v1/chat/completions",
+            &[],
+            CHAT.as_bytes(),
+        );
+
+        let answered = matches!(outcome, Outcome::Response { status: seen, .. } if seen == status);
+        assert!(answered, "{filter}: {outcome:?}");
+        assert_eq!(world.hits()[0], hits, "{filter}");
+    }
 }
