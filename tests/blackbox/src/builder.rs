@@ -34,6 +34,7 @@ struct WorkerSpec {
     cluster: String,
     settings: Settings,
     credential: Option<String>,
+    max_in_flight: Option<u32>,
 }
 
 /// What a YAML of a test's own needs to know.
@@ -121,7 +122,17 @@ impl WorldBuilder {
             cluster: cluster.to_owned(),
             settings,
             credential: credential.map(str::to_owned),
+            max_in_flight: None,
         });
+        self
+    }
+
+    /// Caps the requests in flight at the worker that was added last.
+    #[must_use]
+    pub fn capped(mut self, max_in_flight: u32) -> Self {
+        if let Some(worker) = self.workers.last_mut() {
+            worker.max_in_flight = Some(max_in_flight);
+        }
         self
     }
 
@@ -221,12 +232,19 @@ impl WorldBuilder {
         let described: Vec<_> = self
             .workers
             .iter()
-            .map(|worker| (worker.cluster.clone(), worker.credential.clone()))
+            .map(|worker| {
+                (
+                    worker.cluster.clone(),
+                    worker.credential.clone(),
+                    worker.max_in_flight,
+                )
+            })
             .collect();
         self.start_yaml(move |places| {
             let mut document = document;
-            for ((id, address), (cluster, credential)) in places.workers.iter().zip(described) {
-                document = document.worker(id, &cluster, *address, credential.as_deref());
+            for ((id, address), (cluster, credential, cap)) in places.workers.iter().zip(described)
+            {
+                document = document.worker(id, &cluster, *address, credential.as_deref(), cap);
             }
             let options = RenderOptions {
                 listen: places.listen,

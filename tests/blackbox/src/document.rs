@@ -30,10 +30,14 @@ impl Document {
         cluster: &str,
         address: SocketAddr,
         credential: Option<&str>,
+        max_in_flight: Option<u32>,
     ) -> Self {
         let mut worker = json!({"id": id, "cluster": cluster, "address": address.to_string()});
         if let Some(name) = credential {
             worker["credential"] = json!({"env": name});
+        }
+        if let Some(requests) = max_in_flight {
+            worker["max_in_flight"] = json!(requests);
         }
         self.push("workers", worker);
         self

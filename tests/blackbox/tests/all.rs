@@ -20,6 +20,10 @@ mod demo;
 mod failover;
 #[path = "all/given_up.rs"]
 mod given_up;
+#[path = "all/idempotency/mod.rs"]
+mod idempotency;
+#[path = "all/health.rs"]
+mod health;
 #[path = "all/internal_headers.rs"]
 mod internal_headers;
 #[path = "all/mechanisms/mod.rs"]
@@ -28,6 +32,8 @@ mod mechanisms;
 mod order;
 #[path = "all/paths.rs"]
 mod paths;
+#[path = "all/rate_limit/mod.rs"]
+mod rate_limit;
 #[path = "all/rewrite.rs"]
 mod rewrite;
 #[path = "all/same_answer.rs"]
