@@ -3,6 +3,13 @@
 
 use std::fmt;
 
+/// An attempt that ends this much before its time-out still ended by it, in milliseconds. Envoy sets
+/// its timer before the filter's clock starts, and counts from a clock that it reads once per round
+/// of its event loop, so the filter sees less than the whole time go by.
+const EARLY_MS: u32 = 50;
+/// But never more than this part of the time-out, or a short one would swallow resets.
+const EARLY_PART: u32 = 10;
+
 /// The end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -54,9 +61,14 @@ pub(crate) fn outcome(seen: Seen) -> Outcome {
         _ if seen.client_gone => Outcome::ClientGone,
         Some(status) => Outcome::Cut(status),
         None if seen.refused => Outcome::Refused,
-        None if seen.elapsed_ms >= u128::from(seen.timeout_ms) => Outcome::TimedOut,
+        None if seen.elapsed_ms >= u128::from(timed_out_from(seen.timeout_ms)) => Outcome::TimedOut,
         None => Outcome::Reset,
     }
+}
+
+/// The shortest attempt, in milliseconds, that may have ended by its time-out.
+fn timed_out_from(timeout_ms: u32) -> u32 {
+    timeout_ms.saturating_sub(EARLY_MS.min(timeout_ms / EARLY_PART))
 }
 
 /// Adds an attempt to the trail of the request, or replaces this attempt's own entry.
@@ -123,7 +135,7 @@ mod tests {
             ),
             (
                 Seen {
-                    elapsed_ms: 999,
+                    elapsed_ms: 949,
                     ..NOTHING
                 },
                 "reset",
@@ -131,6 +143,27 @@ mod tests {
         ];
         for (seen, expected) in table {
             assert_eq!(outcome(seen).to_string(), expected, "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn a_time_out_is_known_though_envoys_clock_is_a_little_ahead() {
+        for (timeout_ms, reset_ms, timeout_from_ms) in [
+            (30_000, 29_949, 29_950),
+            (1000, 949, 950),
+            (500, 449, 450),
+            (100, 89, 90),
+            (9, 8, 9),
+        ] {
+            let after = |elapsed_ms| {
+                outcome(Seen {
+                    elapsed_ms,
+                    timeout_ms,
+                    ..NOTHING
+                })
+            };
+            assert_eq!(after(reset_ms), Outcome::Reset, "{timeout_ms}");
+            assert_eq!(after(timeout_from_ms), Outcome::TimedOut, "{timeout_ms}");
         }
     }
 
