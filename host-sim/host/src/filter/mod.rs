@@ -1,21 +1,16 @@
 //! A wasm filter's callbacks: what the guest is told, what it may touch meanwhile, what its answer means.
 
+mod deferred;
 mod lifetime;
 
-use crate::abi::{Call, ContextId, LocalResponse};
+use crate::abi::{Call, ContextId};
 use crate::chain::{BodyAt, ChainKey, DataStatus, Direction, HeadStatus, Piece};
 use crate::config::FailurePolicy;
 use crate::engine::Engine;
-use crate::guests::Owner;
 use crate::local_reply::Reply;
 
-/// What a guest asked for and gets as soon as its call has returned, in order.
-#[derive(Clone, Debug)]
-pub(crate) enum Deferred {
-    Reply(LocalResponse),
-    Continue(Direction),
-    Close,
-}
+pub(crate) use deferred::Deferred;
+use deferred::Returned;
 
 /// A guest that gave no answer: it is dead, or died just now.
 #[derive(Clone, Copy, Debug)]
@@ -216,83 +211,19 @@ impl Engine {
             return Outcome::Stop;
         };
         match self.call_guest(vm, context, &call(context)) {
-            Ok(answer) => self.run_deferred(vm, Some((key, direction, index)), answer),
+            Ok(answer) => {
+                let own = Returned {
+                    chain: key,
+                    filter: index,
+                    direction,
+                };
+                self.run_deferred(vm, Some(own), answer)
+            }
             Err(Failed) => {
                 self.fail_filter(key, index);
                 Outcome::Stop
             }
         }
-    }
-
-    /// Carries out what the guest asked for; its answer counts as a stop if it replied, and as
-    /// Continue if it resumed the very callback it was in.
-    fn run_deferred(
-        &mut self,
-        vm: usize,
-        own: Option<(ChainKey, Direction, usize)>,
-        answer: u32,
-    ) -> Outcome {
-        let mut outcome = Outcome::Answer(answer);
-        for (context, action) in std::mem::take(&mut self.vms[vm].deferred) {
-            let Some(Owner::Filter { chain, filter }) =
-                self.vms[vm].contexts.get(&context).copied()
-            else {
-                continue;
-            };
-            match action {
-                Deferred::Reply(response) => {
-                    if own.is_some_and(|(key, _, index)| (key, index) == (chain, filter)) {
-                        outcome = Outcome::Stop;
-                    }
-                    self.reply_of(chain, Reply::of_guest(response));
-                }
-                Deferred::Continue(direction) if own == Some((chain, direction, filter)) => {
-                    self.log(
-                        "warning",
-                        "a guest resumed a stream inside the callback that paused it".to_owned(),
-                    );
-                    outcome = Outcome::Answer(0);
-                }
-                Deferred::Continue(direction) => self.resume_filter(chain, direction, filter),
-                Deferred::Close => {
-                    if own.is_some_and(|(key, _, index)| (key, index) == (chain, filter)) {
-                        outcome = Outcome::Stop;
-                    }
-                    self.close_of(chain, "wasm_close_stream");
-                }
-            }
-        }
-        outcome
-    }
-
-    /// What a root context's call left behind.
-    pub(crate) fn run_deferred_of_root(&mut self, vm: usize) {
-        let _ = self.run_deferred(vm, None, 0);
-    }
-
-    fn resume_filter(&mut self, key: ChainKey, direction: Direction, index: usize) {
-        if self.chain(key).is_some_and(|chain| chain.decode.aborted)
-            && direction == Direction::Decode
-        {
-            let text = "a guest resumed a request that it had answered: Envoy would send it on";
-            return self.log("critical", text.to_owned());
-        }
-        let Some(filter) = self.filter(key, index) else {
-            return;
-        };
-        filter.decode.headers_at_hand = false;
-        filter.decode.trailers_at_hand = false;
-        filter.decode.body = BodyAt::Nowhere;
-        let side = filter.side(direction);
-        side.buffering = false;
-        if side.iteration == crate::chain::Iteration::Going {
-            self.log(
-                "warning",
-                "a guest resumed a stream that is not paused".to_owned(),
-            );
-            return;
-        }
-        self.resume(key, direction, index);
     }
 
     /// The answer for a dead VM: 503 once, or the end of a response under way.

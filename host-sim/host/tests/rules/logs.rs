@@ -94,3 +94,41 @@ fn each_attempt_has_its_line_before_the_requests() {
         ]
     );
 }
+
+#[test]
+fn an_attempt_that_timed_out_says_so_in_its_own_line() {
+    let mut setup = Setup::new(&[]).retry("5xx", 1);
+    setup.forward().retry.per_try_timeout = Some(std::time::Duration::from_millis(100));
+    setup.http().router.upstream_log = vec![log(&[
+        ("code", "%RESPONSE_CODE%"),
+        ("flags", "%RESPONSE_FLAGS%"),
+    ])];
+    let mut stage = setup.start();
+    stage.get(1);
+    stage.connect();
+    stage.wait(100);
+    assert_eq!(stage.last_log(), r#"{"code":0,"flags":"UT"}"#);
+}
+
+#[test]
+fn an_attempts_line_counts_only_what_its_filters_let_through() {
+    let holds = guest(|_, call| {
+        matches!(
+            call,
+            Call::ResponseHeaders { .. } | Call::ResponseBody { .. }
+        )
+        .then_some(crate::stage::PAUSE)
+    });
+    let mut setup = Setup::new(&[]).attempt("workers", "attempt", holds);
+    setup.forward().timeout = Some(std::time::Duration::from_secs(1));
+    setup.http().router.upstream_log = vec![log(&[
+        ("code", "%RESPONSE_CODE%"),
+        ("rx", "%BYTES_RECEIVED%"),
+    ])];
+    let mut stage = setup.start();
+    stage.get(1);
+    stage.answer(200, &[], false);
+    stage.answer_data("held", false);
+    stage.wait(1000);
+    assert_eq!(stage.log_lines()[0], r#"{"code":0,"rx":0}"#);
+}

@@ -1,6 +1,9 @@
 //! Answers that no worker gives (envoy-lab.md 11).
 
-use host_sim_host::abi::{Call, LocalResponse};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use host_sim_host::abi::{Call, HostCalls, LocalResponse, StreamKind};
 use host_sim_host::config::{JsonFormat, LocalReplyMapper, ReplyFilter, RouteAction};
 
 use crate::stage::{PAUSE, Script, Setup, guest, lines, passes, text, value};
@@ -223,4 +226,59 @@ fn the_body_of_envoys_answers_is_replaced_and_that_of_filters_is_not() {
     stage.request(2, &[("x-refuse", "1")], true);
     let response = stage.response(2);
     assert_eq!((response.status, response.body.as_str()), (401, "no"));
+}
+
+#[test]
+fn an_attempt_under_way_ends_before_the_answer_and_knows_why() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let seen_in = Arc::clone(&seen);
+    let attempt = guest(move |host, call| {
+        if let Call::Done { .. } = call {
+            let read = |host: &mut dyn HostCalls, path: &[u8]| host.get_property(path).ok();
+            *seen_in.lock().unwrap() = vec![
+                read(host, b"response\0code_details"),
+                read(host, b"response\0code"),
+            ];
+        }
+        None
+    });
+    let mut setup = Setup::new(&[("a", passes())]).attempt("workers", "attempt", attempt);
+    setup.forward().idle_timeout = Some(Duration::from_secs(1));
+    let mut stage = setup.start();
+    stage.get(1);
+    stage.connect();
+    stage.journal();
+    stage.wait(1000);
+    assert_eq!(stage.response(1).status, 504);
+    assert_eq!(stage.journal()[..2], ["attempt done", "a response_headers"]);
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [Some(b"stream_idle_timeout".to_vec()), None]
+    );
+}
+
+#[test]
+fn a_reply_and_a_resume_in_one_callback_are_called_out() {
+    let script = guest(|host, call| match call {
+        Call::RequestHeaders { .. } => {
+            host.set_tick_period_milliseconds(10).unwrap();
+            Some(PAUSE)
+        }
+        Call::Tick { .. } => {
+            host.set_effective_context(2).unwrap();
+            host.send_local_response(reply(403, "no")).unwrap();
+            host.continue_stream(StreamKind::Request).unwrap();
+            host.set_tick_period_milliseconds(0).unwrap();
+            None
+        }
+        _ => None,
+    });
+    let mut stage = Setup::new(&[("a", passes()), ("b", script)])
+        .plugin(0, |plugin| plugin.vm.configuration = b"another VM".to_vec())
+        .start();
+    stage.request(1, &[], false);
+    stage.wait(10);
+    assert_eq!(stage.response(1).status, 403);
+    assert_eq!(stage.tried(), []);
+    assert!(stage.host_log_has("answered a request and went on"));
 }

@@ -118,3 +118,26 @@ fn an_idle_stream_is_answered_or_cut() {
     stage.wait(1000);
     assert_eq!(stage.response(3).status, 408);
 }
+
+#[test]
+fn what_a_worker_sends_keeps_a_stream_alive_even_while_a_filter_holds_it() {
+    let holds = guest(|_, call| {
+        matches!(
+            call,
+            Call::ResponseHeaders { .. } | Call::ResponseBody { .. }
+        )
+        .then_some(PAUSE)
+    });
+    let mut setup = Setup::new(&[("a", holds)]);
+    setup.forward().idle_timeout = Some(Duration::from_secs(1));
+    let mut stage = setup.start();
+    stage.get(1);
+    stage.answer(200, &[], false);
+    for _ in 0..3 {
+        stage.wait(900);
+        assert_eq!(stage.response(1).status, 0);
+        stage.answer_data("x", false);
+    }
+    stage.wait(1000);
+    assert_eq!(stage.response(1).status, 504);
+}

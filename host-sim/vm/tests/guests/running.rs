@@ -144,7 +144,7 @@ fn the_environment_is_the_configured_one() {
     );
     let mut stage = start(&text).unwrap();
     assert!(stage.request(1, &[]).is_some());
-    assert!(stage.log_has("guest: NAME=value"));
+    assert!(stage.log_has("guest test: NAME=value"));
 }
 
 #[test]
