@@ -12,6 +12,8 @@ mod body_limit;
 mod broken_streams;
 #[path = "all/chat.rs"]
 mod chat;
+#[path = "all/clients.rs"]
+mod clients;
 #[path = "all/credentials.rs"]
 mod credentials;
 #[path = "all/demo.rs"]
@@ -20,10 +22,10 @@ mod demo;
 mod failover;
 #[path = "all/given_up.rs"]
 mod given_up;
-#[path = "all/idempotency/mod.rs"]
-mod idempotency;
 #[path = "all/health.rs"]
 mod health;
+#[path = "all/idempotency/mod.rs"]
+mod idempotency;
 #[path = "all/internal_headers.rs"]
 mod internal_headers;
 #[path = "all/mechanisms/mod.rs"]
