@@ -189,3 +189,25 @@ fn nothing_passes_where_callers_must_be_known_and_nobody_asked_them() {
         }
     }
 }
+
+#[test]
+fn a_full_table_is_listed_whole() {
+    let endpoint = |index: usize| {
+        format!(
+            r#"{{"name":"chat-{index}","tenant":"team-{}","targets":[]}}"#,
+            ["a", "b"][index % 2]
+        )
+    };
+    let endpoints: Vec<String> = (0..4096_usize).map(endpoint).collect();
+    let config = format!(
+        r#"{{"version":1,"auth":{{"mode":"on"}},"tenants":[{{"id":"team-a"}},{{"id":"team-b"}}],"workers":[],"endpoints":[{}]}}"#,
+        endpoints.join(",")
+    );
+    let caller = caller("team-a", Some(&["chat-*"]));
+    let head = [(":method", "GET"), (":path", "/v1/models")];
+    let mut it = after_auth(&config, head, Some(caller.encode()));
+    it.headers(true);
+    let text = it.host.replied.unwrap().text();
+    assert_eq!(text.matches("\"id\"").count(), 2048);
+    assert!(text.contains("\"chat-4094\"") && !text.contains("\"chat-4095\""));
+}

@@ -84,7 +84,42 @@ fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
+
+    proptest! {
+        /// Whatever is shown: no trap, and a key is what stands in a header, whole or after a scheme.
+        #[test]
+        fn any_bytes_are_a_key_or_a_refusal(
+            shown in vec((select(&["authorization", "x-api-key", "api-key", "x"]), line()), 0..4),
+        ) {
+            let lines: Vec<(&str, &[u8])> =
+                shown.iter().map(|(name, value)| (*name, value.as_slice())).collect();
+            if let Ok(key) = outcome(&lines) {
+                prop_assert!(!key.is_empty() && key.len() <= MAX_KEY_BYTES);
+                let holds = |(name, value): &(&str, &[u8])| {
+                    *name != "x" && value.windows(key.len()).any(|part| part == key)
+                };
+                prop_assert!(lines.iter().any(holds), "{lines:?}");
+            }
+        }
+    }
+
+    /// Bytes, many of them such as mean something.
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        let words: &[&[u8]] = &[b"Bearer", b"bearer ", b" ", b",", b"\t", b"K", b"\xff"];
+        vec(
+            prop_oneof![
+                select(words).prop_map(<[u8]>::to_vec),
+                vec(any::<u8>(), 0..3)
+            ],
+            0..6,
+        )
+        .prop_map(|parts| parts.concat())
+    }
 
     fn outcome(lines: &[(&str, &[u8])]) -> Result<Vec<u8>, Code> {
         let pairs = lines

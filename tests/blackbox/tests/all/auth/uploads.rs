@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use blackbox::h2::{self, Outcome};
 use blackbox::world::request;
-use blackbox::{Connection, Engine, Response, World, both_engines};
+use blackbox::{Connection, Engine, Response, World, both_engines, envoy_only};
 use serde_json::json;
 
 use super::{KEY_A, KEY_B, bearer, chat_with, get_as, with_auth};
@@ -15,6 +16,8 @@ both_engines![
     clients_that_leave_in_the_middle_of_a_body_make_room,
     a_refusal_further_on_makes_room,
 ];
+
+envoy_only!["host-sim speaks HTTP/1.1 only": over_http2_a_request_without_a_body_is_not_counted];
 
 const MOST: usize = 3;
 /// Longest time until the gateway has noticed that a client left.
@@ -119,4 +122,26 @@ fn a_refusal_further_on_makes_room(engine: Engine) {
         assert_eq!(response.outcome(), refused(404, "not_found"));
     }
     assert_eq!(ask(&world, KEY_A).status, 200);
+}
+
+/// No header tells the two apart there.
+fn over_http2_a_request_without_a_body_is_not_counted(engine: Engine) {
+    let world = world(engine);
+    let open: Vec<Connection> = (0..MOST).map(|_| half_sent(&world, KEY_A)).collect();
+    let post = |body: &str| {
+        let lines = [("x-api-key", KEY_A)];
+        match h2::post(
+            world.address(),
+            "/v1/chat/completions",
+            &lines,
+            body.as_bytes(),
+        ) {
+            Outcome::Response { status, .. } => status,
+            Outcome::Reset(reason) => panic!("{reason}"),
+        }
+    };
+
+    assert_eq!((post(""), post(CHAT)), (400, 429));
+
+    drop(open);
 }
