@@ -1,1 +1,10 @@
-//! dragoman-usage
+#![doc = include_str!("../README.md")]
+
+mod counts;
+mod events;
+mod object;
+mod scanner;
+mod text;
+
+pub use counts::Usage;
+pub use scanner::{Kind, MAX_STATE_BYTES, Scanner};
