@@ -6,6 +6,8 @@ mod deployment;
 mod determinism;
 #[path = "all/faults.rs"]
 mod faults;
+#[path = "all/idempotency.rs"]
+mod idempotency;
 #[path = "all/shares.rs"]
 mod shares;
 #[path = "all/streams.rs"]

@@ -1,5 +1,7 @@
 //! A filter that asks another service about each request, as a filter on the sdk does.
 
+mod trapping;
+
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -7,6 +9,8 @@ use dragoman_sdk::{
     Callout, CalloutResponse, Environment, Filter, HeadersFlow, HostResult, Plugin, Reply,
     RequestHeaders,
 };
+
+pub use trapping::Trapping;
 
 /// Longest wait for an answer: longer than any test holds one.
 const TIMEOUT: Duration = Duration::from_secs(20);
