@@ -25,8 +25,16 @@ fn the_shipped_example_is_read_as_it_is_meant() {
     let gateway = good(include_str!("../../../../envoy/gateway.json"));
     assert_eq!(
         (gateway.max_body_bytes, gateway.auth.mode),
-        (4_194_304, AuthMode::Off)
+        (4_194_304, AuthMode::On)
     );
+    assert!(gateway.auth.keys.is_empty(), "no key is shipped");
+    let limits: Vec<_> = gateway
+        .limits
+        .iter()
+        .map(|limit| (limit.per_1000_s, limit.burst))
+        .collect();
+    assert_eq!(limits, [(10_000, 20)]);
+    assert!(gateway.idempotency.is_some() && gateway.health.is_some() && gateway.circuit.is_some());
     assert_eq!(
         gateway.routing.backend_header.as_deref(),
         Some("x-aisuite-backend")

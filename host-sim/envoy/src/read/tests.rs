@@ -92,13 +92,21 @@ fn the_shipped_routes_are_read() {
 #[test]
 fn the_shipped_plugins_get_the_document_byte_for_byte_and_a_vm_each() {
     let bootstrap = accepted(SHIPPED_YAML);
-    let [alias, select] = &bootstrap.listeners[0].http.filters[..] else {
-        panic!("two filters")
-    };
+    let downstream = &bootstrap.listeners[0].http.filters;
     let [attempt] = &bootstrap.clusters["workers"].upstream_filters[..] else {
         panic!("one filter")
     };
-    for (plugin, name) in [(alias, "alias"), (select, "select"), (attempt, "attempt")] {
+    let names = [
+        "poll",
+        "auth",
+        "alias",
+        "idempotency",
+        "rate_limit",
+        "select",
+        "attempt",
+    ];
+    assert_eq!(downstream.len() + 1, names.len());
+    for (plugin, name) in downstream.iter().chain([attempt]).zip(names) {
         assert_eq!(plugin.configuration, SHIPPED_JSON.as_bytes(), "{name}");
         assert_eq!((&*plugin.name, &*plugin.root_id), (name, name));
         assert!(plugin.allow_on_headers_stop_iteration);
@@ -111,7 +119,11 @@ fn the_shipped_plugins_get_the_document_byte_for_byte_and_a_vm_each() {
         assert_eq!(plugin.vm.configuration, name.as_bytes());
         assert_eq!(plugin.vm.code_path, format!("envoy/modules/{name}.wasm"));
     }
-    assert!(alias.vm.host_env_keys.is_empty() && select.vm.host_env_keys.is_empty());
+    assert!(
+        downstream
+            .iter()
+            .all(|plugin| plugin.vm.host_env_keys.is_empty())
+    );
     assert_eq!(attempt.vm.host_env_keys, ["W1_KEY", "W2_KEY"]);
 }
 
