@@ -15,6 +15,7 @@ use dragoman_sdk::{
 
 use crate::circuit::settle;
 use crate::config::Attempt;
+use crate::meter::Meter;
 use crate::outcome::{Outcome, Seen, outcome, trail};
 use crate::probe::chosen;
 use crate::rewrite::Rewrite;
@@ -45,6 +46,8 @@ struct State {
     before: String,
     status: Option<u16>,
     complete: bool,
+    /// Reads the tokens off the answer, if it can tell them.
+    meter: Option<Meter>,
     /// Another candidate follows.
     has_next: bool,
     /// The worker's circuit waits for this attempt.
@@ -133,20 +136,25 @@ impl Filter for Attempting {
             .and_then(|(_, value)| std::str::from_utf8(value).ok()?.parse().ok())
             .or(Some(0));
         state.complete = end_of_stream;
+        state.meter = Meter::of(&pairs);
         let so_far = trail(&state.before, &state.worker, state.status.unwrap_or(0));
         cx.publish(property::ATTEMPTS, so_far.as_bytes())
     }
 
     fn on_response_body(
         &mut self,
-        _cx: &mut ResponseBody<'_>,
-        _size: usize,
+        cx: &mut ResponseBody<'_>,
+        size: usize,
         end_of_stream: bool,
     ) -> HostResult<()> {
-        if let Some(state) = &mut self.state {
-            state.complete |= end_of_stream;
+        let Some(state) = &mut self.state else {
+            return Ok(());
+        };
+        state.complete |= end_of_stream;
+        match &mut state.meter {
+            Some(meter) => meter.read(cx, size),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn on_done(&mut self, cx: &mut Done<'_>) -> HostResult<()> {
@@ -205,6 +213,7 @@ impl Attempting {
             before: String::from_utf8(before.unwrap_or_default()).unwrap_or_default(),
             status: None,
             complete: false,
+            meter: None,
             has_next: next.is_some(),
             trial: plan.trial.filter(|_| at == 0).map(Ticket::from_u32),
         });

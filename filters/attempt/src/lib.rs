@@ -7,6 +7,7 @@ mod circuit;
 mod config;
 mod filter;
 mod load;
+mod meter;
 mod outcome;
 mod probe;
 mod rewrite;
