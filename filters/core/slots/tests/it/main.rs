@@ -13,4 +13,5 @@ mod interleaved;
 mod pool;
 mod races;
 mod records;
+mod reuse;
 mod threads;

@@ -1,4 +1,4 @@
-//! Bodies in chunks.
+//! Bodies in chunks, and who may have how many.
 
 use dragoman_slots::{
     CHUNK_BYTES, Key, Lease, MAX_BODY_CHUNKS, PAGE_CHUNKS, Pool, PoolBounds, Write,
@@ -6,7 +6,7 @@ use dragoman_slots::{
 
 use crate::fake::*;
 
-fn pool(chunks: u16, tenant_chunks: u16) -> Pool {
+pub fn pool(chunks: u16, tenant_chunks: u16) -> Pool {
     let bounds = PoolBounds {
         chunks,
         tenant_chunks,
@@ -15,22 +15,22 @@ fn pool(chunks: u16, tenant_chunks: u16) -> Pool {
 }
 
 /// A lease from 0 until 100 ms.
-fn take(pool: &Pool, store: &mut Store, owner: &Key<'_>, count: usize) -> Option<Lease> {
+pub fn take(pool: &Pool, store: &mut Store, owner: &Key<'_>, count: usize) -> Option<Lease> {
     pool.allocate(store, owner, count, 0, 100).unwrap()
 }
 
-fn body(length: usize, seed: usize) -> Vec<u8> {
+pub fn body(length: usize, seed: usize) -> Vec<u8> {
     (0..length).map(|at| (at * 31 + seed) as u8).collect()
 }
 
-fn write(pool: &Pool, store: &mut Store, lease: &Lease, body: &[u8]) {
+pub fn write(pool: &Pool, store: &mut Store, lease: &Lease, body: &[u8]) {
     for (index, bytes) in body.chunks(CHUNK_BYTES).enumerate() {
         let written = pool.write(store, lease, index, bytes).unwrap();
         assert_eq!(written, Write::Written);
     }
 }
 
-fn read(pool: &Pool, store: &mut Store, lease: &Lease, length: usize) -> Option<Vec<u8>> {
+pub fn read(pool: &Pool, store: &mut Store, lease: &Lease, length: usize) -> Option<Vec<u8>> {
     pool.read(store, lease, length).unwrap()
 }
 
@@ -173,118 +173,4 @@ fn a_tenant_has_no_more_than_its_share_of_each_page() {
         .allocate(&mut store, &key("a", 20), 20, 100, 200)
         .unwrap();
     assert!(later.is_some(), "expired ones do not count");
-}
-
-#[test]
-fn a_reused_chunk_is_gone_for_its_former_owner_and_foreign_bytes_are_never_read() {
-    let (pool, mut store) = (pool(1, 1), Store::default());
-    let old = take(&pool, &mut store, &key("a", 1), 1).unwrap();
-    write(&pool, &mut store, &old, b"old");
-    assert_eq!(read(&pool, &mut store, &old, 3), Some(b"old".to_vec()));
-    let new = pool.allocate(&mut store, &key("b", 2), 1, 100, 200);
-    let new = new.unwrap().unwrap();
-    assert_eq!(read(&pool, &mut store, &new, 3), None, "not yet written");
-    write(&pool, &mut store, &new, b"new");
-    assert_eq!(read(&pool, &mut store, &old, 3), None);
-    assert_eq!(pool.write(&mut store, &old, 0, b"OLD"), Ok(Write::Gone));
-    assert_eq!(pool.renew(&mut store, &old, 900), Ok(false));
-    pool.release(&mut store, &old).unwrap();
-    assert_eq!(read(&pool, &mut store, &new, 3), Some(b"new".to_vec()));
-    assert_eq!(
-        pool.allocate(&mut store, &key("a", 1), 1, 199, 300),
-        Ok(None)
-    );
-}
-
-#[test]
-fn the_same_owner_does_not_read_what_it_wrote_under_an_older_lease() {
-    let (pool, mut store) = (pool(1, 1), Store::default());
-    let old = take(&pool, &mut store, &key("a", 1), 1).unwrap();
-    write(&pool, &mut store, &old, b"old");
-    let new = pool.allocate(&mut store, &key("a", 1), 1, 100, 200);
-    let new = new.unwrap().unwrap();
-    assert_eq!(read(&pool, &mut store, &new, 3), None);
-    write(&pool, &mut store, &new, b"new");
-    assert_eq!(pool.write(&mut store, &old, 0, b"OLD"), Ok(Write::Gone));
-    assert_eq!(read(&pool, &mut store, &old, 3), None);
-}
-
-#[test]
-fn a_slow_writer_does_not_write_over_an_owner_that_came_between() {
-    let pool = pool(1, 1);
-    let mut store = Store::default();
-    let old = take(&pool, &mut store, &key("a", 1), 1).unwrap();
-    let mut new = None;
-    let mut raced = Raced {
-        store,
-        before_set: |store: &mut Store, _: &str| {
-            if new.is_none() {
-                let lease = pool.allocate(store, &key("b", 2), 1, 100, 200);
-                let lease = lease.unwrap().unwrap();
-                write(&pool, store, &lease, b"new");
-                new = Some(lease);
-            }
-        },
-    };
-    assert_eq!(pool.write(&mut raced, &old, 0, b"old"), Ok(Write::Gone));
-    let mut store = raced.store;
-    let found = read(&pool, &mut store, &new.unwrap(), 3);
-    assert_eq!(found, Some(b"new".to_vec()));
-}
-
-#[test]
-fn two_that_allocate_at_the_same_time_get_different_chunks() {
-    let pool = pool(4, 4);
-    let mut inner = None;
-    let mut raced = Raced {
-        store: Store::default(),
-        before_set: |store: &mut Store, _: &str| {
-            inner.get_or_insert_with(|| take(&pool, store, &key("b", 2), 2).unwrap());
-        },
-    };
-    let outer = pool.allocate(&mut raced, &key("a", 1), 2, 0, 100);
-    let (outer, inner) = (outer.unwrap().unwrap(), inner.unwrap());
-    let numbers = outer.chunks().iter().chain(inner.chunks());
-    let mut numbers: Vec<u16> = numbers.map(|chunk| chunk.number).collect();
-    numbers.sort_unstable();
-    assert_eq!(numbers, [0, 1, 2, 3]);
-}
-
-#[test]
-fn a_renewed_lease_lives_on_and_a_released_one_leaves_no_bytes() {
-    let (pool, mut store) = (pool(2, 2), Store::default());
-    let lease = take(&pool, &mut store, &key("a", 1), 2).unwrap();
-    write(&pool, &mut store, &lease, b"secret");
-    assert_eq!(pool.renew(&mut store, &lease, 500), Ok(true));
-    assert_eq!(
-        pool.allocate(&mut store, &key("b", 2), 1, 499, 900),
-        Ok(None)
-    );
-    pool.release(&mut store, &lease).unwrap();
-    assert_eq!(store.value("dragoman/1/chunk/0"), Some(b"".as_slice()));
-    assert_eq!(pool.renew(&mut store, &lease, 900), Ok(false));
-    assert_eq!(read(&pool, &mut store, &lease, 6), None);
-    assert!(
-        pool.allocate(&mut store, &key("b", 2), 2, 0, 900)
-            .unwrap()
-            .is_some()
-    );
-}
-
-#[test]
-fn a_lease_from_elsewhere_makes_no_new_keys() {
-    let (pool, mut store) = (pool(4, 4), Store::default());
-    let entry = [&4_u16.to_le_bytes()[..], &1_u64.to_le_bytes()].concat();
-    let lease = Lease::decode(sha(1), &entry).unwrap();
-    let written = pool.write(&mut store, &lease, 0, b"x").unwrap();
-    assert_eq!(written, Write::OutOfBounds);
-    assert_eq!(pool.renew(&mut store, &lease, 100), Ok(false));
-    assert_eq!(read(&pool, &mut store, &lease, 1), None);
-    pool.release(&mut store, &lease).unwrap();
-    assert_eq!(store.keys().len(), 0);
-    let lease = take(&pool, &mut store, &key("a", 1), 1).unwrap();
-    for (index, length) in [(1, 1), (0, CHUNK_BYTES + 1), (usize::MAX, 1)] {
-        let written = pool.write(&mut store, &lease, index, &vec![0; length]);
-        assert_eq!(written, Ok(Write::OutOfBounds));
-    }
 }
