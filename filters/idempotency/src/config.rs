@@ -5,14 +5,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_config::{AuthMode, OnUnknown};
-use dragoman_sdk::host::Clock;
-use dragoman_sdk::{Environment, HostResult, Plugin, Root};
+use dragoman_sdk::host::{Clock, Level};
+use dragoman_sdk::{Environment, HostError, HostResult, Plugin, Root};
 use dragoman_slots::{Salt, SharedData};
 
 use crate::claims::Claims;
 use crate::copying::{MAX_HELD_BYTES, Memory};
 use crate::filter::Guarding;
-use crate::store::Store;
+use crate::store::{Store, bound_bytes};
 
 /// Renewals within a lease: one may come late, and another still comes in time.
 const RENEWALS_PER_LEASE: u32 = 4;
@@ -24,8 +24,8 @@ pub struct Idempotency {
     pub(crate) rules: Option<Rules>,
     pub(crate) claims: Claims,
     pub(crate) memory: Rc<Memory>,
-    /// Known from the first request with a key on.
-    pub(crate) store: Cell<Option<Store>>,
+    /// Known once the salt of the process was read.
+    store: Cell<Option<Store>>,
 }
 
 /// The section of the document, in the units of the filter.
@@ -60,6 +60,16 @@ impl Plugin for Idempotency {
         })
     }
 
+    fn on_start(&self, cx: &mut Root<'_>) -> HostResult<()> {
+        if self.rules.is_none() {
+            return Ok(());
+        }
+        let bound_bytes = bound_bytes();
+        let text = format!("idempotency: at most {bound_bytes} bytes of shared data");
+        cx.log(Level::Info, &text);
+        self.store(cx).map(drop)
+    }
+
     fn filter(self: &Rc<Self>) -> Guarding {
         Guarding::new(Rc::clone(self))
     }
@@ -89,16 +99,24 @@ impl Rules {
 }
 
 impl Idempotency {
-    /// The store of this process, from the first request on. `None`: its salt cannot be read.
-    pub(crate) fn agree<S: SharedData>(
-        &self,
-        shared: &mut S,
-        random: [u8; 16],
-    ) -> Result<Option<Store>, S::Error> {
-        let store = Salt::agree(shared, random)?.map(Store::new);
-        self.store.set(store);
-        Ok(store)
+    /// The store of this process. `None`: its salt cannot be read.
+    pub(crate) fn store<C>(&self, cx: &mut C) -> HostResult<Option<Store>>
+    where
+        C: SharedData<Error = HostError> + Clock,
+    {
+        if self.store.get().is_none() {
+            let random = random(cx);
+            let salt = Salt::agree(cx, random)?;
+            self.store.set(salt.map(Store::new));
+        }
+        Ok(self.store.get())
     }
+}
+
+/// 128 random bits.
+pub(crate) fn random(clock: &mut impl Clock) -> [u8; 16] {
+    let (low, high) = (u128::from(clock.random()), u128::from(clock.random()));
+    (high << 64 | low).to_le_bytes()
 }
 
 /// Whole milliseconds, the unit of records.

@@ -15,7 +15,7 @@ use dragoman_slots::{Outcome, SharedData};
 use crate::answers::{self, Answered};
 use crate::claim::{Claimant, Claimed, Settlement};
 use crate::claims::Claim;
-use crate::config::{Idempotency, Rules, millis};
+use crate::config::{Idempotency, Rules, millis, random};
 use crate::ending::{Ending, Seen, ending, is_final};
 use crate::keeping::{Answering, Kept, Until};
 use crate::key::{RecordId, key_of};
@@ -157,7 +157,7 @@ impl Guarding {
             let reason = "auth.mode is on, but no auth filter runs before idempotency";
             return Ok(Some(answers::misconfigured(reason)));
         };
-        let Some(store) = self.store(cx)? else {
+        let Some(store) = self.plugin.store(cx)? else {
             return Ok(Some(answers::unreadable()));
         };
         let claimant = Claimant {
@@ -189,14 +189,6 @@ impl Guarding {
             Outcome::Full | Outcome::ShareSpent => Some(answers::full()),
             Outcome::Contended | Outcome::Unreadable => Some(answers::unreadable()),
         })
-    }
-
-    fn store(&self, cx: &mut RequestHeaders<'_>) -> HostResult<Option<Store>> {
-        if let Some(store) = self.plugin.store.get() {
-            return Ok(Some(store));
-        }
-        let random = random(cx);
-        self.plugin.agree(cx, random)
     }
 
     /// Keeps the answer that came to its end, if there is one to keep. The word for the access log.
@@ -292,11 +284,6 @@ fn record_id(
 fn is_from_worker(cx: &mut ResponseHeaders<'_>) -> HostResult<bool> {
     let details = cx.attribute(&["response", "code_details"])?;
     Ok(details.as_deref() == Some(b"via_upstream") && cx.property(property::ERROR)?.is_none())
-}
-
-fn random(cx: &mut RequestHeaders<'_>) -> [u8; 16] {
-    let (low, high) = (u128::from(cx.random()), u128::from(cx.random()));
-    (high << 64 | low).to_le_bytes()
 }
 
 /// Envoy's id of the request, which goes to the worker as well.

@@ -1,6 +1,6 @@
 //! Requests that end without an answer to keep: may the next one with the key run?
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use blackbox::client::Piece;
 use blackbox::{At, End, Engine, Faults, Guest, How, Request, World, both_engines};
@@ -21,6 +21,7 @@ both_engines![
     a_refusal_for_want_of_workers_frees_the_key,
     a_refusal_by_a_limit_frees_the_key,
     a_trap_behind_it_frees_the_key,
+    a_request_whose_vm_trapped_locks_its_key_no_longer_than_the_lease,
     a_key_is_free_before_the_client_has_its_refusal,
 ];
 
@@ -235,15 +236,45 @@ fn a_trap_behind_it_frees_the_key(engine: Engine) {
     assert_eq!(trapped.status, 503);
 
     let again = || chat(&world, "k").outcome();
-    let until = std::time::Instant::now() + PATIENCE;
+    let until = Instant::now() + PATIENCE;
     let mut outcome = again();
-    while outcome == refused(503, "gateway_error") && std::time::Instant::now() < until {
+    while outcome == refused(503, "gateway_error") && Instant::now() < until {
         // The trapped guest is not back yet.
         outcome = again();
     }
 
     assert_eq!(outcome.0, 200, "{outcome:?}");
     assert_eq!(world.hits(), [1]);
+}
+
+/// C47 (a). How long exactly is a scenario of host-sim; the shortest lease is 10 s.
+fn a_request_whose_vm_trapped_locks_its_key_no_longer_than_the_lease(engine: Engine) {
+    let world = builder(engine, json!({"lease_s": 10}))
+        .replace_in_yaml("/idempotency.wasm", "/guests/trapping.wasm")
+        .start();
+    let headers = [("x-trap".to_owned(), "1".to_owned())].into();
+    let trap = Faults {
+        headers,
+        ..Faults::default()
+    };
+    world.fail("w1", trap.times(1));
+    assert_eq!(chat(&world, "k").outcome(), refused(503, "gateway_error"));
+
+    let until = Instant::now() + PATIENCE * 2;
+    let mut was_locked = false;
+    loop {
+        let outcome = chat(&world, "k").outcome();
+        was_locked |= outcome == refused(409, "request_in_progress");
+        if outcome.0 == 200 {
+            break;
+        }
+        assert!(Instant::now() < until, "the key stays locked: {outcome:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+
+    assert!(was_locked, "the request that trapped was carried out");
+    assert_eq!(world.hits(), [2]);
+    assert!(super::is_replayed(&chat(&world, "k")));
 }
 
 /// The key is settled when the stream ends, and the client may be as quick as it likes.
