@@ -44,5 +44,7 @@ mod same_answer;
 mod support;
 #[path = "all/time_limits.rs"]
 mod time_limits;
+#[path = "all/tokens.rs"]
+mod tokens;
 #[path = "all/traps.rs"]
 mod traps;
