@@ -3,6 +3,7 @@
 mod agenda;
 mod attempt;
 mod client;
+mod host_calls;
 mod random;
 mod setup;
 mod site;
@@ -10,6 +11,7 @@ mod trace;
 mod world;
 
 pub use client::{End, Request, RequestId, Response};
+pub use host_calls::{HostCallCounts, HostCalls};
 pub use mock_worker::{At, Drip, Faults, How, Recorded, Seen, Worker};
 pub use setup::{Setup, SetupError};
 pub use site::Change;

@@ -9,6 +9,8 @@ use host_sim_envoy::{Problem, RenderError, RenderOptions};
 use host_sim_host::{StartError, VmFactory};
 use host_sim_vm::Modules;
 
+use crate::host_calls::{HostCallCounts, counting};
+
 /// What a world is made of besides its configuration.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -20,10 +22,12 @@ pub struct Setup {
     pub environment: BTreeMap<String, String>,
     /// Folder of the `.wasm` files.
     pub modules: PathBuf,
+    /// Counts what streams cost, if anybody wants to know.
+    pub host_calls: Option<Arc<HostCallCounts>>,
 }
 
 impl Default for Setup {
-    /// One thread, seed 1, an empty environment, the modules of this project.
+    /// One thread, seed 1, an empty environment, the modules of this project; nothing is counted.
     fn default() -> Self {
         let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../envoy/modules");
         Setup {
@@ -31,6 +35,7 @@ impl Default for Setup {
             seed: 1,
             environment: BTreeMap::new(),
             modules,
+            host_calls: None,
         }
     }
 }
@@ -88,7 +93,7 @@ pub(crate) fn yaml_of(gateway_json: &str, setup: &Setup) -> Result<String, Setup
 }
 
 /// Modules are compiled once a process, not once a world.
-pub(crate) fn modules() -> Result<Arc<dyn VmFactory>, SetupError> {
+pub(crate) fn modules(setup: &Setup) -> Result<Arc<dyn VmFactory>, SetupError> {
     static MODULES: OnceLock<Result<Arc<Modules>, String>> = OnceLock::new();
     let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/host-sim-cache");
     let made = MODULES.get_or_init(|| {
@@ -97,5 +102,8 @@ pub(crate) fn modules() -> Result<Arc<dyn VmFactory>, SetupError> {
             .map_err(|error| error.to_string())
     });
     let modules = made.clone().map_err(SetupError::Engine)?;
-    Ok(modules)
+    Ok(match &setup.host_calls {
+        Some(counts) => counting(modules, counts),
+        None => modules,
+    })
 }

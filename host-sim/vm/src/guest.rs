@@ -157,4 +157,7 @@ impl Vm for WasmVm {
             .and_then(Val::i32)
             .map_or(0, i32::cast_unsigned))
     }
+    fn exports(&self, call: &Call) -> bool {
+        self.callbacks.contains_key(call.export())
+    }
 }

@@ -43,6 +43,12 @@ pub trait Vm: Send {
     /// # Errors
     /// When the guest traps.
     fn call(&mut self, host: &mut dyn HostCalls, call: &Call) -> Result<u32, Trap>;
+
+    /// Whether the guest has the export of this call, and so runs when it comes. A guest that does
+    /// not say runs for all.
+    fn exports(&self, _call: &Call) -> bool {
+        true
+    }
 }
 
 /// Makes guests; shared by all worker threads.

@@ -42,7 +42,7 @@ impl World {
         };
         let mut threads = Vec::new();
         for index in 0..setup.threads {
-            let thread = Thread::start(process.clone(), index, modules()?, start);
+            let thread = Thread::start(process.clone(), index, modules(setup)?, start);
             threads.push(thread.map_err(SetupError::Start)?);
         }
         if threads.is_empty() {
