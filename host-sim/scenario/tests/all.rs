@@ -8,6 +8,8 @@ mod determinism;
 mod faults;
 #[path = "all/idempotency.rs"]
 mod idempotency;
+#[path = "all/rate_limit.rs"]
+mod rate_limit;
 #[path = "all/shares.rs"]
 mod shares;
 #[path = "all/streams.rs"]
