@@ -1,9 +1,7 @@
 //! The phases of `idempotency`.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
-use dragoman_config::OnUnknown;
 use dragoman_contract::names::{IDEMPOTENCY_KEY, property};
 use dragoman_contract::{Dialect, Identity, RequestRecord};
 use dragoman_sdk::host::{Clock, Pairs};
@@ -13,31 +11,21 @@ use dragoman_sdk::{
 use dragoman_slots::{Outcome, SharedData};
 
 use crate::answers::{self, Answered};
-use crate::claim::{Claimant, Claimed, Settlement};
+use crate::claim::{Claimant, Claimed};
 use crate::claims::Claim;
 use crate::config::{Idempotency, Rules, millis, random};
-use crate::ending::{Ending, Seen, ending, is_final};
-use crate::keeping::{Answering, Kept, Until};
+use crate::ending::{Seen, ending, is_final};
+use crate::keeping::Answering;
 use crate::key::{RecordId, key_of};
-use crate::record::{Fingerprint, MAX_REQUEST_ID_BYTES, Owner, State};
+use crate::record::{Fingerprint, MAX_REQUEST_ID_BYTES, Owner};
 use crate::replay;
-use crate::store::Store;
+use crate::running::{Running, Word};
 
 /// One request's way through `idempotency`.
 pub struct Guarding {
     plugin: Rc<Idempotency>,
     /// A request that holds its key.
     running: Option<Running>,
-}
-
-struct Running {
-    rules: Rules,
-    store: Store,
-    claim: Rc<RefCell<Claim>>,
-    /// The answer of a worker, if it is one to keep.
-    answer: Option<Answering>,
-    /// A whole answer came, from whoever.
-    complete: bool,
 }
 
 impl Guarding {
@@ -191,66 +179,15 @@ impl Guarding {
         })
     }
 
-    /// Keeps the answer that came to its end, if there is one to keep. The word for the access log.
-    fn keep<S>(&mut self, shared: &mut S, now_ms: u64) -> HostResult<Option<&'static [u8]>>
+    /// Keeps the answer that came to its end, if there is one to keep.
+    fn keep<S>(&mut self, shared: &mut S, now_ms: u64) -> HostResult<Option<Word>>
     where
         S: SharedData<Error = HostError>,
     {
-        let Some(mut running) = self.running.take() else {
-            return Ok(None);
-        };
-        let Some(answer) = running.answer.take() else {
-            self.running = Some(running);
-            return Ok(None);
-        };
-        let until = running.until(now_ms, running.rules.ttl_ms);
-        let mut claim = running.claim.borrow_mut();
-        Ok(
-            match answer.keep(shared, running.store, &mut claim, until)? {
-                Kept::Whole => None,
-                Kept::TooLarge => Some(b"too_large"),
-                Kept::Lost => Some(b"lost"),
-            },
-        )
-    }
-}
-
-impl Running {
-    fn until(&self, now_ms: u64, span_ms: u64) -> Until {
-        let expires_ms = now_ms.saturating_add(span_ms);
-        Until { now_ms, expires_ms }
-    }
-
-    fn copy<S>(&mut self, shared: &mut S, piece: &[u8], now_ms: u64) -> HostResult<()>
-    where
-        S: SharedData<Error = HostError>,
-    {
-        let until = self.until(now_ms, self.rules.lease_ms);
-        let mut claim = self.claim.borrow_mut();
-        match &mut self.answer {
-            Some(answer) => answer.push(shared, self.store, &mut claim, piece, until),
-            None => Ok(()),
+        match self.running.take_if(|running| running.answer.is_some()) {
+            Some(running) => running.keep(shared, now_ms),
+            None => Ok(None),
         }
-    }
-
-    /// Ends the claim of a request without an answer to keep. The word for the access log.
-    fn give_up<S>(&self, shared: &mut S, ending: Ending, now_ms: u64) -> HostResult<&'static [u8]>
-    where
-        S: SharedData<Error = HostError>,
-    {
-        let mut claim = self.claim.borrow_mut();
-        self.store.forget_body(shared, &mut claim)?;
-        let (end, word): (_, &[u8]) = match (ending, self.rules.on_unknown) {
-            (Ending::Unknown, OnUnknown::Hold) => {
-                let request_id = claim.claimant.request_id.clone();
-                let expires_ms = self.until(now_ms, self.rules.ttl_ms).expires_ms;
-                let state = State::Unknown { request_id };
-                (Settlement::Keep { state, expires_ms }, b"held")
-            }
-            (Ending::Unknown | Ending::Failed, _) => (Settlement::Release, b"released"),
-        };
-        self.store.settle(shared, &claim, now_ms, &end)?;
-        Ok(word)
     }
 }
 

@@ -11,6 +11,7 @@ mod keeping;
 mod key;
 mod record;
 mod replay;
+mod running;
 mod store;
 
 pub use config::Idempotency;

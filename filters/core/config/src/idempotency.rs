@@ -15,7 +15,8 @@ pub const MIN_RESPONSE_BYTES: u32 = 1024;
 /// Largest cap of a kept answer, in bytes: what one record may have of the chunks in shared data,
 /// which all callers share.
 pub const MAX_RESPONSE_BYTES: u32 = 4 * 1024 * 1024;
-/// Shortest lease, in seconds: below it a claim runs out under a request that is only slow.
+/// Shortest lease, in seconds: below it a claim could run out while a thread is only busy, before it
+/// is renewed.
 pub const MIN_LEASE_S: u32 = 10;
 /// Longest lease, in seconds. A key whose request was lost in a crash is locked as long.
 pub const MAX_LEASE_S: u32 = 3600;
@@ -23,10 +24,9 @@ pub const MAX_LEASE_S: u32 = 3600;
 /// A day.
 const DEFAULT_TTL_S: u32 = 86_400;
 const DEFAULT_RESPONSE_BYTES: u32 = 1024 * 1024;
-/// Above the longest silence of a request that is being served: 600 s from its worker, the idle
-/// time-out of the rendered route. The rest is for attempts that failed before, ten at the default
-/// time-out of 30 s. Who hears from the worker renews the claim, so a long stream needs no more.
-const DEFAULT_LEASE_S: u32 = 900;
+/// A request renews its claim as long as it lives, so this is only how long a key stays locked whose
+/// request was lost. Four renewals fit into it.
+const DEFAULT_LEASE_S: u32 = 60;
 
 /// How answers to requests with an idempotency key are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ fn without_its_section_a_feature_is_off() {
 fn an_empty_section_means_its_defaults() {
     let gateway = good(r#","idempotency":{},"health":{},"circuit":{}"#);
     let idempotency = gateway.idempotency.unwrap();
-    assert_eq!((idempotency.ttl_s, idempotency.lease_s), (86_400, 900));
+    assert_eq!((idempotency.ttl_s, idempotency.lease_s), (86_400, 60));
     assert_eq!(idempotency.max_response_bytes, 1_048_576);
     assert_eq!(idempotency.on_unknown, OnUnknown::Release);
     let health = gateway.health.unwrap();

@@ -64,6 +64,13 @@ fn a_refusal_by_attempt_is_no_answer_of_a_worker() {
 }
 
 #[test]
+fn an_answer_of_envoy_is_no_answer_of_a_worker() {
+    frees(|life| life.fails("404", "route_not_found"));
+    frees(|life| life.fails("200", "direct_response"));
+    frees(|life| life.fails("413", "request_payload_too_large"));
+}
+
+#[test]
 fn an_answer_that_says_try_again_frees_the_key() {
     for status in ["408", "429", "500", "502", "503", "504"] {
         frees(|life| {

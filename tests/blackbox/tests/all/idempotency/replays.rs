@@ -14,6 +14,7 @@ both_engines![
     a_refusal_of_the_worker_passes_at_once_and_is_kept,
     a_head_is_replayed_without_what_belongs_to_its_exchange,
     without_a_key_every_request_is_carried_out,
+    a_request_id_is_no_key,
     without_its_section_a_key_means_nothing,
 ];
 
@@ -203,6 +204,18 @@ fn without_a_key_every_request_is_carried_out(engine: Engine) {
         assert!(word(&world, &response).is_null());
     }
     assert_eq!(world.hits(), [2]);
+}
+
+fn a_request_id_is_no_key(engine: Engine) {
+    let world = gateway(engine);
+    let ask = |lines: &[&str]| world.request("POST", PATH, lines, CHAT.as_bytes());
+    for _ in 0..2 {
+        assert!(!is_replayed(&ask(&["x-request-id: same"])));
+    }
+    let keyed = ["x-request-id: same", "idempotency-key: k"];
+    assert!(!is_replayed(&ask(&keyed)));
+    assert!(is_replayed(&ask(&keyed)));
+    assert_eq!(world.hits(), [3]);
 }
 
 fn without_its_section_a_key_means_nothing(engine: Engine) {
