@@ -182,7 +182,7 @@ fn a_client_that_leaves_does_not_count_as_a_failure(engine: Engine) {
     world.fail("w1", Faults::interrupt(At::BeforeHeaders, How::Stall));
     for count in 1..=3 {
         let mut connection = world.connect();
-        connection.send(&chat_request(CHAT));
+        connection.send(chat_request(CHAT));
         assert!(
             world
                 .worker("w1")
@@ -211,7 +211,7 @@ fn a_worker_at_its_cap_is_spared_and_then_the_request_is_refused(engine: Engine)
     let world = capped(engine);
     world.fail("w1", Faults::interrupt(At::BeforeHeaders, How::Hold));
     let mut held = world.connect();
-    held.send(&chat_request(CHAT));
+    held.send(chat_request(CHAT));
     assert!(
         world
             .worker("w1")
@@ -240,7 +240,7 @@ fn what_is_in_flight_returns_to_zero_however_it_ends(engine: Engine) {
         world.fail("w1", Faults::interrupt(at, how));
         let before = hits(&world);
         let mut connection = world.connect();
-        connection.send(&chat_request(CHAT));
+        connection.send(chat_request(CHAT));
         assert!(
             world
                 .worker("w1")
@@ -258,7 +258,7 @@ fn what_is_in_flight_returns_to_zero_however_it_ends(engine: Engine) {
     ] {
         world.fail("w1", Faults::interrupt(at, how));
         let mut connection = world.connect();
-        connection.send(&chat_request(CHAT));
+        connection.send(chat_request(CHAT));
         if let Some(head) = connection.try_head() {
             let mut rest = head.rest();
             connection.to_end(&mut rest);
