@@ -21,6 +21,15 @@ fn endpoint(fields: &str) -> Gateway {
 }
 
 #[test]
+fn the_example_in_the_readme_is_a_good_document() {
+    let readme = include_str!("../../../../README.md");
+    let (_, after) = readme.split_once("```json\n").unwrap();
+    let (example, _) = after.split_once("```").unwrap();
+    let gateway = good(&example.replace("<64 hex digits>", &"0f".repeat(32)));
+    assert_eq!(gateway.endpoints.len(), 1);
+}
+
+#[test]
 fn the_shipped_example_is_read_as_it_is_meant() {
     let gateway = good(include_str!("../../../../envoy/gateway.json"));
     assert_eq!(
