@@ -1,8 +1,10 @@
 //! A full store: nothing is lost and nothing runs twice.
 
+use std::time::Duration;
+
 use dragoman_slots::{Change, Key, Purpose, Salt, SharedData, SlotMap, WhenFull};
 
-use crate::process::{Process, SECTION, chat};
+use crate::process::{Further, Process, SECTION, chat};
 
 #[derive(Default)]
 struct OneSlot(Vec<u8>);
@@ -50,7 +52,7 @@ fn full_slot(expires_ms: u64) -> Vec<u8> {
 #[test]
 fn a_store_without_room_refuses_new_keys_until_there_is_some() {
     let process = Process::new(SECTION);
-    let soon = process.now.get() + std::time::Duration::from_secs(5);
+    let soon = process.now.get() + Duration::from_secs(5);
     let slot = full_slot(u64::try_from(soon.as_millis()).unwrap());
     for number in 0..4096 {
         let key = format!("dragoman/1/idempotency/{number}");
@@ -62,7 +64,7 @@ fn a_store_without_room_refuses_new_keys_until_there_is_some() {
     assert_eq!(reply.status, 503, "{}", reply.text());
     assert!(reply.text().contains("idempotency"), "{}", reply.text());
     assert_eq!(reply.header("retry-after").unwrap(), "10");
-    process.wait(std::time::Duration::from_secs(5));
+    process.wait(Duration::from_secs(5));
     process.runs(&chat("k"));
 }
 
@@ -95,4 +97,31 @@ fn a_body_without_a_chunk_for_it_is_given_up_and_its_request_does_not_run_again(
     }
     // 48 chunks of each page of 64 are the tenant's.
     assert_eq!(given_up, 1600 - 2048 * 48 / 64);
+}
+
+#[test]
+fn a_stream_that_is_left_gives_its_chunks_back() {
+    let process = Process::new(SECTION);
+    for number in 0..800 {
+        let mut life = process.runs(&chat(&format!("k{number}")));
+        life.works("w1");
+        life.begins(&[(":status", "200")]);
+        life.response_data(&[b'x'; 150_000], false);
+        life.done();
+    }
+    let body = vec![b'x'; 150_000];
+    process.has_answered(&chat("k"), &body);
+    assert_eq!(process.answered(&chat("k")).body, body);
+}
+
+#[test]
+fn the_chunks_of_a_kept_answer_are_not_given_to_others_after_the_lease() {
+    let process = Process::new(SECTION);
+    let body = vec![b'1'; 150_000];
+    process.has_answered(&chat("first"), &body);
+    process.wait(Duration::from_secs(61));
+    for number in 0..1600 {
+        process.has_answered(&chat(&format!("k{number}")), &[b'2'; 60_000]);
+    }
+    assert_eq!(process.answered(&chat("first")).body, body);
 }

@@ -58,8 +58,11 @@ fn a_request_that_reached_no_worker_frees_its_key() {
 #[test]
 fn a_refusal_by_attempt_is_no_answer_of_a_worker() {
     frees(|life| {
-        life.begins(&[]);
-        life.is_refused("404", "model_not_found");
+        let code = b"not_found".to_vec();
+        let properties = &mut life.host.properties;
+        properties.insert("dragoman.error".to_owned(), code);
+        life.answers(&[(":status", "404")], &[b"{}"]);
+        life.done();
     });
 }
 
