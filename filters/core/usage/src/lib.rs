@@ -2,6 +2,7 @@
 
 mod counts;
 mod events;
+mod key;
 mod object;
 mod scanner;
 mod text;

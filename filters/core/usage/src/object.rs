@@ -5,7 +5,8 @@
 
 use memchr::memchr3;
 
-use crate::counts::{Counts, Field, LONGEST_NAME};
+use crate::counts::{Counts, Field};
+use crate::key::Key;
 use crate::text;
 
 /// The machine. It forgets the object at [`Object::restart`], but not what was told.
@@ -79,13 +80,6 @@ enum Name {
     Wrapper,
     Count(Field),
     Other,
-}
-
-/// The first bytes of a key; one that is longer, or has escapes, is none that matters.
-#[derive(Debug, Default)]
-struct Key {
-    bytes: [u8; LONGEST_NAME],
-    length: usize,
 }
 
 impl Object {
@@ -188,7 +182,7 @@ impl Object {
         match first {
             b',' => {}
             b'"' => {
-                self.key.length = 0;
+                self.key = Key::default();
                 self.state = State::Key { escaped: false };
             }
             b'}' => self.close(),
@@ -211,10 +205,7 @@ impl Object {
     }
 
     fn name(&self) -> Name {
-        let Some(key) = self.key.bytes.get(..self.key.length) else {
-            return Name::Other;
-        };
-        match (self.place, key) {
+        match (self.place, self.key.name()) {
             (Place::Top | Place::Wrapper, b"usage") => Name::Usage,
             (Place::Top, b"message" | b"response") if self.wraps => Name::Wrapper,
             (Place::Usage { .. }, name) => Field::named(name).map_or(Name::Other, Name::Count),
@@ -276,16 +267,6 @@ impl Object {
             _ => State::Skip(nesting),
         };
         run + 1
-    }
-}
-
-impl Key {
-    fn push(&mut self, said: &[u8]) {
-        let end = self.length.saturating_add(said.len());
-        if let Some(place) = self.bytes.get_mut(self.length..end) {
-            place.copy_from_slice(said);
-        }
-        self.length = end;
     }
 }
 

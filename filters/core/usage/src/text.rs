@@ -2,12 +2,11 @@
 
 use memchr::memchr2;
 
-/// Where a string ends that began earlier: the number of its bytes in this piece, the closing quote
-/// included; all of them, and `false`, if it goes on. `escaped` tells whether the piece before ended
+/// Where a string ends that began earlier: the number of its bytes in this piece, which has some, the
+/// closing quote included; all of them, and `false`, if it goes on. `escaped` tells whether the piece before ended
 /// between a backslash and what it escapes, and is kept up to date.
 pub(crate) fn skip(bytes: &[u8], escaped: &mut bool) -> (usize, bool) {
-    let mut at = usize::from(*escaped).min(bytes.len());
-    *escaped &= bytes.is_empty();
+    let mut at = usize::from(std::mem::take(escaped));
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
         let Some(run) = memchr2(b'"', b'\\', rest) else {

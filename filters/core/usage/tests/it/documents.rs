@@ -56,6 +56,7 @@ fn what_looks_like_usage_but_is_none_does_not_count() {
         r#"{"usage":null}"#,
         r#"{"usage":"prompt_tokens"}"#,
         r#"{"usage":{}}"#,
+        r#"{"usage":{"cache_creation_input_tokens_1h":5,"prompt_tokens_":5,"input_tokens\"":5}}"#,
         r#"{"usage":{"details":{"prompt_tokens":5},"usage":{"prompt_tokens":5}}}"#,
         r#"{"usage":{"prompt_tokens":null,"completion_tokens":"7","total_tokens":[12]}}"#,
         r#"{"error":{"message":"bad param","type":"invalid_request_error"}}"#,
@@ -121,6 +122,7 @@ fn the_last_number_counts() {
         r#"{"usage":{"prompt_tokens":1,"completion_tokens":1},"usage":{"prompt_tokens":5,"completion_tokens":7}}"#,
         r#"{"usage":{"prompt_tokens":1,"prompt_tokens":5,"completion_tokens":7,"completion_tokens":"8"}}"#,
         r#"{"usage":{"prompt_tokens":5,"completion_tokens":7},"usage":null}"#,
+        r#"{"usage":{"input_tokens":5,"cache_creation_input_tokens_1h":5,"output_tokens":7}}"#,
     ] {
         assert_eq!(document(body), both(5, 7), "{body}");
     }
@@ -132,6 +134,7 @@ fn of_two_spellings_the_larger_counts() {
         r#"{"usage":{"prompt_tokens":5,"completion_tokens":7,"input_tokens":0,"output_tokens":0}}"#,
         r#"{"usage":{"prompt_tokens":5,"cache_read_input_tokens":3,"input_tokens":2,"completion_tokens":7}}"#,
         r#"{"usage":{"prompt_tokens":5,"cache_read_input_tokens":3,"output_tokens":7}}"#,
+        r#"{"usage":{"prompt_tokens":0,"completion_tokens":0,"input_tokens":5,"output_tokens":7}}"#,
     ] {
         assert_eq!(document(body), both(5, 7), "{body}");
     }

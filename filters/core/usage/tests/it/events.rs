@@ -67,6 +67,7 @@ fn lines_may_look_as_the_standard_allows() {
         format!("data: {{\"message\":{{\"x\":\"\n\r\ndata: {USAGE}\n\n"),
         format!("data: [DONE]\n\ndata: {USAGE}\n\n"),
         format!("data: 12\n\ndata: \"\n\ndata: {USAGE}\n\n"),
+        "data: {\"usage\":\ndata\ndata: {\"prompt_tokens\":5,\nda\ndata: \"completion_tokens\":7}}\n\n".to_owned(),
     ] {
         assert_eq!(events(&body), both(5, 7), "{body:?}");
     }
@@ -87,10 +88,17 @@ fn what_is_no_data_does_not_count() {
         format!("data: [{USAGE}]\n\n"),
         "data: {\"usage\":{\"prompt_tokens\":\ndata: 5\n\ndata: }}\n\n".to_owned(),
         // A line feed between two lines of data parts the number.
-        "data: {\"usage\":{\"prompt_tokens\":5\ndata: 1}}\n\n".to_owned(),
+        "data: {\"usage\":{\"prompt_tokens\":5\ndata:1}}\n\n".to_owned(),
     ] {
         assert_eq!(events(&body), None, "{body:?}");
     }
+}
+
+#[test]
+fn an_event_that_breaks_off_leaves_nothing_to_the_next() {
+    let body =
+        "data: {\"usage\":{\"prompt_tokens\":5,\n\ndata: {\"usage\":{\"completion_tokens\":7}}\n\n";
+    assert_eq!(events(body), usage([None, Some(7), None]));
 }
 
 /// C92.
