@@ -1,5 +1,6 @@
 //! A filter that asks another service about each request, as a filter on the sdk does.
 
+mod idle;
 mod trapping;
 
 use std::rc::Rc;
@@ -10,6 +11,7 @@ use dragoman_sdk::{
     RequestHeaders,
 };
 
+pub use idle::Idle;
 pub use trapping::Trapping;
 
 /// Longest wait for an answer: longer than any test holds one.
