@@ -58,12 +58,30 @@ fn each_value_of_the_dimensions_has_a_bucket_of_its_own() {
 fn names_that_read_alike_when_joined_have_buckets_of_their_own() {
     let gateway =
         gateway(r#"{"name": "l", "by": ["app", "key"], "rate": {"per_second": 1, "burst": 1}}"#);
-    for (app, key) in [("ab", "c"), ("a", "bc"), ("abc", ""), ("", "abc")] {
+    for (app, key) in [
+        ("ab", "c"),
+        ("a", "bc"),
+        ("abc", ""),
+        ("", "abc"),
+        ("ak", "c"),
+        ("a", "kc"),
+    ] {
         assert!(
             gateway.admits(Caller { app, key, ..ALICE }),
             "{app:?} {key:?}"
         );
     }
+}
+
+#[test]
+fn two_limits_of_the_same_dimension_have_a_bucket_each() {
+    let other = OF_KEY.replace("per-key", "other");
+    let gateway = gateway(
+        &[OF_KEY, &other]
+            .join(",")
+            .replace("\"burst\": 1", "\"burst\": 2"),
+    );
+    assert_eq!(gateway.admitted(ALICE, 3), 2);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 
 use dragoman_config::Dimension;
@@ -39,6 +39,8 @@ impl SharedData for Thread<'_> {
         if self.lost {
             return Ok(false);
         }
+        // Others get a turn between every read and its write.
+        std::thread::yield_now();
         let mut map = self.process.0.lock().unwrap();
         let old = map.get(key).map(|(_, cas)| *cas);
         let is_latest = old.is_none_or(|old| old == cas);
@@ -98,12 +100,14 @@ fn admitted(
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> usize {
     let process = Process::default();
+    let start = Barrier::new(4);
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
             .map(|_| {
                 scope.spawn(|| {
                     let mut shared = process.thread(loses_first);
                     let buckets = found(&mut shared);
+                    start.wait();
                     let mut ask = || {
                         let Ok(verdict) =
                             charge(buckets, &mut shared, (limits, &caller("k")), clock());
