@@ -104,6 +104,8 @@ impl<S: Service> RootContext for Timer<S> {
     }
 
     fn on_tick(&mut self) {
+        #[cfg(feature = "test-hooks")]
+        super::hooks::on_tick();
         self.run(|service, cx| service.on_tick(cx));
     }
 
@@ -191,6 +193,8 @@ impl<P: Plugin> Context for Request<P> {
 
 impl<P: Plugin> HttpContext for Request<P> {
     fn on_http_request_headers(&mut self, _count: usize, end_of_stream: bool) -> SdkAction {
+        #[cfg(feature = "test-hooks")]
+        super::hooks::on_request();
         action(self.stream.on_request_headers(&mut WasmHost, end_of_stream))
     }
 

@@ -3,6 +3,8 @@
 mod calls;
 mod context;
 mod env;
+#[cfg(feature = "test-hooks")]
+mod hooks;
 
 pub use context::{start, start_service};
 pub use proxy_wasm;
