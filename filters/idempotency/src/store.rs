@@ -308,4 +308,23 @@ mod tests {
     fn the_bound_is_what_the_readme_says() {
         assert_eq!(bound_bytes().div_ceil(1 << 20), 193);
     }
+
+    #[test]
+    fn any_number_of_keys_stays_within_the_bound() {
+        let mut shared = Map::default();
+        let salt = Salt::agree(&mut shared, [1; 16]).unwrap().unwrap();
+        let store = Store::new(salt);
+        let mut kept = 0;
+        for number in 0..100_000 {
+            if asked(store, &mut shared, number) == Outcome::Done(Claimed::Granted)
+                && answer(store, &mut shared, number, 700) == Kept::Whole
+            {
+                kept += 1;
+            }
+        }
+        let used = shared.0.iter().map(|(key, value)| key.len() + value.len());
+        let used = used.sum::<usize>() as u64;
+        assert!(used <= bound_bytes(), "{used}");
+        assert!(kept > 50_000, "{kept}");
+    }
 }
