@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use blackbox::{Engine, World, both_engines};
+use blackbox::{Engine, Response, World, both_engines};
+use serde_json::json;
 
 use super::{KEY_A, KEY_A2, KEY_B, KEY_BATCH, NEVER, ask, bearer, builder, chat_with, limit, told};
 use crate::support::{CHAT, refused};
@@ -14,6 +15,8 @@ both_engines![
     every_limit_must_admit_and_a_refusal_takes_from_none,
     what_is_refused_before_costs_nothing,
     a_request_counts_when_it_is_admitted_whatever_becomes_of_it,
+    an_answer_that_is_replayed_costs_nothing,
+    a_request_that_is_refused_leaves_its_idempotency_key_free,
 ];
 
 fn one_for_each_key(engine: Engine) -> World {
@@ -32,11 +35,11 @@ fn a_caller_that_is_refused_is_served_after_the_time_it_is_told(engine: Engine) 
     assert_eq!(world.hits(), [served], "a refusal reaches no worker");
 
     let last = ask(&world, KEY_A);
-    let seconds = last
-        .header("retry-after")
-        .map_or(0, |text| text.parse().expect("whole seconds"));
-    assert!(seconds <= 1, "a token comes every second: {last:?}");
-    std::thread::sleep(Duration::from_secs(seconds));
+    if last.status == 429 {
+        let told = wait(&last);
+        assert_eq!(told.as_secs(), 1, "a token comes every second");
+        std::thread::sleep(told);
+    }
 
     assert_eq!(ask(&world, KEY_A).content(), "hello from w1");
 }
@@ -138,4 +141,55 @@ fn a_request_counts_when_it_is_admitted_whatever_becomes_of_it(engine: Engine) {
     assert_eq!(ask(&world, KEY_A).status, 503);
 
     assert_eq!(ask(&world, KEY_A).status, 429);
+}
+
+/// A chat of this caller with an idempotency key.
+fn keyed(world: &World, key: &str, name: &str) -> Response {
+    let line = format!("idempotency-key: {name}");
+    chat_with(world, &[&bearer(key), &line])
+}
+
+fn an_answer_that_is_replayed_costs_nothing(engine: Engine) {
+    let world = builder(engine, &[limit("per-key", &["key"], NEVER, 2)])
+        .with("idempotency", json!({}))
+        .start();
+    assert_eq!(keyed(&world, KEY_A, "one").status, 200);
+
+    for _ in 0..5 {
+        let replay = keyed(&world, KEY_A, "one");
+        assert_eq!(replay.status, 200, "{replay:?}");
+        let mark = replay.header("idempotency-replayed");
+        assert_eq!(mark.as_deref(), Some("true"));
+        assert_eq!(
+            told(&replay),
+            [None, None, None],
+            "what was left then is old"
+        );
+    }
+
+    assert_eq!(ask(&world, KEY_A).status, 200, "the second of two");
+    assert_eq!(ask(&world, KEY_A).status, 429);
+    assert_eq!(keyed(&world, KEY_A, "one").status, 200);
+    assert_eq!(world.hits(), [2]);
+}
+
+fn a_request_that_is_refused_leaves_its_idempotency_key_free(engine: Engine) {
+    let world = builder(engine, &[limit("per-key", &["key"], 0.5, 1)])
+        .with("idempotency", json!({}))
+        .start();
+    // A token comes every two seconds.
+    let spent = (0..60).any(|_| ask(&world, KEY_A).status == 429);
+    assert!(spent, "60 requests take less than two minutes");
+
+    let refusal = keyed(&world, KEY_A, "one");
+    if refusal.status == 429 {
+        std::thread::sleep(wait(&refusal));
+    }
+    assert_eq!(keyed(&world, KEY_A, "one").status, 200);
+}
+
+/// The time in `retry-after`.
+fn wait(refusal: &Response) -> Duration {
+    let text = refusal.header("retry-after").expect("a time to wait");
+    Duration::from_secs(text.parse().expect("whole seconds"))
 }
