@@ -18,6 +18,8 @@ both_engines![
     a_worker_that_refuses_the_connection_frees_the_key,
     a_worker_that_says_try_again_frees_the_key,
     a_failure_that_another_worker_makes_good_is_none,
+    an_unknown_outcome_is_not_made_good_by_another_failure,
+    a_request_that_outlives_the_lease_keeps_its_key,
     a_refusal_for_want_of_workers_frees_the_key,
     a_refusal_by_a_limit_frees_the_key,
     a_trap_behind_it_frees_the_key,
@@ -177,6 +179,48 @@ fn a_failure_that_another_worker_makes_good_is_none(engine: Engine) {
     assert_eq!(first.content(), "hello from w2");
     assert_eq!(again.body, first.body);
     assert_eq!(world.hits(), [1, 1]);
+}
+
+fn an_unknown_outcome_is_not_made_good_by_another_failure(engine: Engine) {
+    let world = World::on(engine)
+        .with("idempotency", hold())
+        .worker("w1")
+        .worker("w2")
+        .endpoint("chat", &[("w1", "large"), ("w2", "medium")])
+        .start();
+    world.fail("w1", Faults::interrupt(At::BeforeHeaders, How::Reset));
+    world.fail("w2", Faults::status(503));
+
+    assert_eq!(chat(&world, "k").status, 503);
+    assert_eq!(chat(&world, "k").outcome(), refused(409, "outcome_unknown"));
+    assert_eq!(world.hits(), [1, 1]);
+}
+
+/// C47 (b). The shortest lease is 10 s; longer ones are scenarios of host-sim.
+fn a_request_that_outlives_the_lease_keeps_its_key(engine: Engine) {
+    let world = builder(engine, json!({"lease_s": 10}))
+        .document(|document| {
+            let fields = json!({"timeout_ms": 60_000});
+            document.endpoint_with("slow", &[("w1", "large")], fields)
+        })
+        .start();
+    let body = CHAT.replace("\"chat\"", "\"slow\"");
+    world.fail("w1", Faults::interrupt(At::BeforeHeaders, How::Hold));
+    let mut client = world.connect();
+    client.send(keyed("k", &body));
+    arrived(&world);
+
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(12) {
+        let outcome = send(&world, "k", &body).outcome();
+        assert_eq!(outcome, refused(409, "request_in_progress"));
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    world.worker("w1").release();
+
+    assert_eq!(client.response().content(), "hello from w1");
+    assert!(super::is_replayed(&send(&world, "k", &body)));
+    assert_eq!(world.hits(), [1]);
 }
 
 fn a_refusal_for_want_of_workers_frees_the_key(engine: Engine) {
