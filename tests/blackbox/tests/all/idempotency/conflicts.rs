@@ -18,6 +18,7 @@ both_engines![
     the_form_of_a_key_is_checked,
     a_key_on_a_get_is_ignored,
     tenants_do_not_share_keys,
+    who_is_not_known_takes_no_key_and_spends_nothing,
 ];
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -212,4 +213,33 @@ fn tenants_do_not_share_keys(engine: Engine) {
     let other = ask("sk-b", "1", OTHER);
     assert_eq!(other.outcome(), refused(409, "idempotency_key_reused"));
     assert_eq!(world.hits(), [4]);
+}
+
+fn who_is_not_known_takes_no_key_and_spends_nothing(engine: Engine) {
+    let rate = json!({"per_second": 0.001, "burst": 1});
+    let world = builder(engine, json!({}))
+        .document(|document| {
+            document
+                .tenant("a", json!({}))
+                .key("k-a", "sk-a", "a", json!({}))
+        })
+        .with(
+            "limits",
+            json!([{"name": "l", "by": ["tenant"], "rate": rate}]),
+        )
+        .start();
+    let ask = |key: &str| {
+        let lines = [key, "idempotency-key: k"];
+        world.request("POST", PATH, &lines, CHAT.as_bytes())
+    };
+
+    for _ in 0..3 {
+        let stranger = ask("authorization: Bearer sk-b");
+        assert_eq!(stranger.outcome(), refused(401, "invalid_credential"));
+        assert!(word(&world, &stranger).is_null());
+    }
+    let known = ask("authorization: Bearer sk-a");
+
+    assert_eq!(known.status, 200, "{known:?}");
+    assert!(!is_replayed(&known));
 }
