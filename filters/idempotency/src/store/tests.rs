@@ -121,9 +121,9 @@ fn any_number_of_keys_stays_within_the_bound() {
     let salt = Salt::agree(&mut shared, [1; 16]).unwrap().unwrap();
     let store = Store::new(salt);
     let mut kept = 0;
-    for number in 0..100_000 {
+    for number in 0..30_000 {
         if asked(store, &mut shared, number) == Outcome::Done(Claimed::Granted)
-            && answer(store, &mut shared, number, 700) == Kept::Whole
+            && answer(store, &mut shared, number, 2900) == Kept::Whole
         {
             kept += 1;
         }
@@ -131,5 +131,5 @@ fn any_number_of_keys_stays_within_the_bound() {
     let used = shared.0.iter().map(|(key, value)| key.len() + value.len());
     let used = used.sum::<usize>() as u64;
     assert!(used <= bound_bytes(), "{used}");
-    assert!(kept > 50_000, "{kept}");
+    assert!(kept > 16_000 && kept < 30_000, "{kept}");
 }
