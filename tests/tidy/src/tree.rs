@@ -14,6 +14,7 @@ const BUILD_OUTPUT: &[&str] = &[
     "envoy/modules",
     "target",
     "tests/fuzz/target",
+    "tests/bench/target",
 ];
 
 /// Folders whose functions may be named as the proof of a promise.
