@@ -28,6 +28,7 @@ pub struct WorldBuilder {
     environment: Vec<(String, String)>,
     arguments: Vec<String>,
     concurrency: u32,
+    trappable: bool,
 }
 
 struct WorkerSpec {
@@ -76,6 +77,7 @@ impl WorldBuilder {
             environment: Vec::new(),
             arguments: Vec::new(),
             concurrency: 1,
+            trappable: false,
         }
     }
 
@@ -221,13 +223,25 @@ impl WorldBuilder {
         self
     }
 
+    /// Takes the filters that trap when a request names one of them in `x-test-trap`: `attempt`,
+    /// `idempotency` or `poll`.
+    #[must_use]
+    pub fn trappable(mut self) -> Self {
+        self.trappable = true;
+        self
+    }
+
     /// Starts everything with what the product renders of the document.
     ///
     /// # Panics
     /// When something does not start.
     #[must_use]
     pub fn start(self) -> World {
-        let modules = modules();
+        let modules = if self.trappable {
+            modules().join("hooked")
+        } else {
+            modules()
+        };
         let document = self.document.clone();
         let described: Vec<_> = self
             .workers

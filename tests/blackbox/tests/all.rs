@@ -46,5 +46,7 @@ mod support;
 mod time_limits;
 #[path = "all/tokens.rs"]
 mod tokens;
+#[path = "all/trapped_vms.rs"]
+mod trapped_vms;
 #[path = "all/traps.rs"]
 mod traps;
