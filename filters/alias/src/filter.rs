@@ -7,7 +7,7 @@ use dragoman_contract::names::{IDEMPOTENCY_KEY, property};
 use dragoman_contract::paths::{Route, route};
 use dragoman_contract::{ApiKind, Code, Dialect, Identity, RequestRecord, Target};
 use dragoman_json::{Model, Request};
-use dragoman_sdk::host::Pairs;
+use dragoman_sdk::host::{Pairs, first_value};
 use dragoman_sdk::{Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders};
 use sha2::{Digest, Sha256};
 
@@ -41,8 +41,8 @@ impl Filter for Resolving {
     fn on_request_headers(&mut self, cx: &mut RequestHeaders<'_>) -> HostResult<HeadersFlow> {
         let headers = cx.request_headers()?;
         cx.remove_reserved_headers(&headers)?;
-        let method = value(&headers, ":method").unwrap_or_default();
-        let path = value(&headers, ":path").unwrap_or_default();
+        let method = first_value(&headers, ":method").unwrap_or_default();
+        let path = first_value(&headers, ":path").unwrap_or_default();
         let answer = |reply: Reply| Ok(HeadersFlow::Reply(reply.dialect(Dialect::of_path(path))));
         if self.plugin.needs_identity() {
             self.identity = cx.property(property::IDENTITY)?.unwrap_or_default();
@@ -65,7 +65,7 @@ impl Filter for Resolving {
             return answer(refused);
         }
         self.digest_body =
-            self.plugin.digests_bodies() && value(&headers, IDEMPOTENCY_KEY).is_some();
+            self.plugin.digests_bodies() && first_value(&headers, IDEMPOTENCY_KEY).is_some();
         Ok(HeadersFlow::MoreBody {
             limit_bytes: self.plugin.gateway.max_body_bytes,
         })
@@ -94,7 +94,7 @@ impl Filter for Resolving {
     }
 
     fn on_body_too_large(&mut self, limit_bytes: u32) -> Reply {
-        refusal::too_large(limit_bytes).dialect(self.api.into())
+        Reply::too_large(limit_bytes).dialect(self.api.into())
     }
 }
 
@@ -102,12 +102,12 @@ impl Resolving {
     /// What can be refused before the body came: a length over the limit, a compressed body.
     fn refuse_by_headers(&self, headers: &Pairs) -> Option<Reply> {
         let limit_bytes = self.plugin.gateway.max_body_bytes;
-        let length = value(headers, "content-length")
+        let length = first_value(headers, "content-length")
             .and_then(|text| std::str::from_utf8(text).ok()?.parse::<u64>().ok());
         if length.is_some_and(|length| length > u64::from(limit_bytes)) {
-            return Some(refusal::too_large(limit_bytes));
+            return Some(Reply::too_large(limit_bytes));
         }
-        let encoding = value(headers, "content-encoding").unwrap_or(b"identity");
+        let encoding = first_value(headers, "content-encoding").unwrap_or(b"identity");
         if !encoding.eq_ignore_ascii_case(b"identity") {
             return Some(Reply::error(Code::UnsupportedEncoding));
         }
@@ -167,9 +167,4 @@ impl Resolving {
             targets,
         }
     }
-}
-
-fn value<'a>(headers: &'a Pairs, name: &str) -> Option<&'a [u8]> {
-    let (_, value) = headers.iter().find(|(key, _)| key == name.as_bytes())?;
-    Some(value)
 }

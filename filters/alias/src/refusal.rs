@@ -28,9 +28,3 @@ pub(crate) fn unknown_model() -> Reply {
 pub(crate) fn model_not_allowed() -> Reply {
     Reply::error(Code::ModelNotAllowed).param("model")
 }
-
-/// Names the limit, so that the client knows what would pass.
-pub(crate) fn too_large(limit_bytes: u32) -> Reply {
-    Reply::error(Code::RequestTooLarge)
-        .message(format!("the body is larger than {limit_bytes} bytes"))
-}

@@ -7,7 +7,7 @@ use dragoman_circuit::Ticket;
 use dragoman_contract::names::{self, property};
 use dragoman_contract::records::RETRIABLE_STATUSES;
 use dragoman_contract::{Code, Plan};
-use dragoman_sdk::host::Clock;
+use dragoman_sdk::host::{Clock, status};
 use dragoman_sdk::{
     Done, Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders, ResponseBody,
     ResponseHeaders,
@@ -131,13 +131,11 @@ impl Filter for Attempting {
         if let Some(header) = backend_header {
             cx.set_response_header(header, state.worker.as_bytes())?;
         }
-        let status = pairs.iter().find(|(name, _)| name == b":status");
-        state.status = status
-            .and_then(|(_, value)| std::str::from_utf8(value).ok()?.parse().ok())
-            .or(Some(0));
+        let answered = status(&pairs).unwrap_or(0);
+        state.status = Some(answered);
         state.complete = end_of_stream;
         state.meter = Meter::of(&pairs);
-        let so_far = trail(&state.before, &state.worker, state.status.unwrap_or(0));
+        let so_far = trail(&state.before, &state.worker, answered);
         cx.publish(property::ATTEMPTS, so_far.as_bytes())
     }
 

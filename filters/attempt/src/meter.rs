@@ -1,7 +1,7 @@
 //! The tokens that an answer tells.
 
 use dragoman_contract::names::property;
-use dragoman_sdk::host::Pairs;
+use dragoman_sdk::host::{Pairs, first_value, status};
 use dragoman_sdk::{HostResult, ResponseBody};
 use dragoman_usage::{Kind, Scanner, Usage};
 
@@ -17,17 +17,13 @@ impl Meter {
     /// A meter for an answer with this head; `None` if it cannot tell: a worker that refuses counts
     /// no tokens, and what is compressed cannot be read.
     pub(crate) fn of(head: &Pairs) -> Option<Self> {
-        let value = |name: &[u8]| {
-            let line = head.iter().find(|(key, _)| key == name);
-            line.map(|(_, value)| value.as_slice())
-        };
-        let plain = value(b"content-encoding")
+        let plain = first_value(head, "content-encoding")
             .is_none_or(|coding| coding.eq_ignore_ascii_case(b"identity"));
-        if value(b":status") != Some(b"200") || !plain {
+        if status(head) != Some(200) || !plain {
             return None;
         }
         Some(Self {
-            scanner: Scanner::new(Kind::of(value(b"content-type")?)?),
+            scanner: Scanner::new(Kind::of(first_value(head, "content-type")?)?),
             told: Usage::default(),
         })
     }

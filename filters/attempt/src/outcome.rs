@@ -71,7 +71,7 @@ fn timed_out_from(timeout_ms: u32) -> u32 {
     timeout_ms.saturating_sub(EARLY_MS.min(timeout_ms / EARLY_PART))
 }
 
-/// Adds an attempt to the trail of the request, or replaces this attempt's own entry.
+/// The trail of a request: the attempts before, if there were any, and this one.
 pub(crate) fn trail(before: &str, worker: &str, end: impl fmt::Display) -> String {
     if before.is_empty() {
         format!("{worker}={end}")

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use dragoman_contract::names::{CLIENT_CREDENTIALS, property};
 use dragoman_contract::paths::{Route, route};
 use dragoman_contract::{Code, Dialect};
-use dragoman_sdk::host::{Clock, Pairs};
+use dragoman_sdk::host::{Clock, Pairs, first_value};
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
 
 use crate::config::Auth;
@@ -35,8 +35,9 @@ impl Filter for Authenticating {
         let headers = cx.request_headers()?;
         cx.remove_reserved_headers(&headers)?;
         remove_credentials(cx, &headers)?;
-        let path = value(&headers, b":path");
-        if route(value(&headers, b":method"), path) == Route::Health {
+        let method = first_value(&headers, ":method").unwrap_or_default();
+        let path = first_value(&headers, ":path").unwrap_or_default();
+        if route(method, path) == Route::Health {
             return Ok(HeadersFlow::Reply(Reply::healthy()));
         }
         if !self.plugin.is_on() {
@@ -106,9 +107,4 @@ fn remove_credentials(cx: &mut RequestHeaders<'_>, headers: &Pairs) -> HostResul
         }
     }
     Ok(())
-}
-
-fn value<'a>(headers: &'a Pairs, name: &[u8]) -> &'a [u8] {
-    let line = headers.iter().find(|(given, _)| given == name);
-    line.map(|(_, value)| value.as_slice()).unwrap_or_default()
 }

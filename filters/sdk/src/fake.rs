@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::flow::Callout;
 use crate::host::{
     Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Pairs,
-    Shared,
+    Shared, first_value,
 };
 use crate::{Action, CalloutResponse, Environment, Filter, Plugin, Root, Stream};
 
@@ -133,7 +133,7 @@ pub fn lines(headers: &[(&str, &str)]) -> Pairs {
 }
 
 fn find(pairs: &Pairs, name: &str) -> Option<String> {
-    let (_, value) = pairs.iter().find(|(key, _)| key == name.as_bytes())?;
+    let value = first_value(pairs, name)?;
     Some(String::from_utf8_lossy(value).into_owned())
 }
 
@@ -144,10 +144,7 @@ impl Headers for FakeHost {
 
     fn header(&mut self, map: Map, name: &str) -> HostResult<Option<Vec<u8>>> {
         let pairs = self.map(map, "header")?;
-        Ok(pairs
-            .iter()
-            .find(|(key, _)| key == name.as_bytes())
-            .map(|(_, value)| value.clone()))
+        Ok(first_value(pairs, name).map(<[u8]>::to_vec))
     }
 
     fn set_header(&mut self, map: Map, name: &str, value: &[u8]) -> HostResult<()> {

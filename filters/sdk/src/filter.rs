@@ -3,8 +3,6 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use dragoman_contract::Code;
-
 use crate::flow::{Flow, HeadersFlow, Reply};
 use crate::host::HostResult;
 use crate::phase::{
@@ -111,8 +109,7 @@ pub trait Filter: 'static {
 
     /// The body is longer than the limit given with [`HeadersFlow::MoreBody`].
     fn on_body_too_large(&mut self, limit_bytes: u32) -> Reply {
-        Reply::error(Code::RequestTooLarge)
-            .message(format!("the body is larger than {limit_bytes} bytes"))
+        Reply::too_large(limit_bytes)
     }
 
     /// The callout was answered, after `Await`. The request headers are still held.

@@ -129,6 +129,13 @@ impl Reply {
         }
     }
 
+    /// A body over the limit. Names the limit, so that the client knows what would pass.
+    #[must_use]
+    pub fn too_large(limit_bytes: u32) -> Self {
+        Self::error(Code::RequestTooLarge)
+            .message(format!("the body is larger than {limit_bytes} bytes"))
+    }
+
     /// Adds a header, or replaces it.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<Vec<u8>>) -> Self {

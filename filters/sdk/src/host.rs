@@ -49,6 +49,22 @@ pub enum Buffer {
 /// Header lines: lower-case names, values as raw bytes.
 pub type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
+/// First value of a header among these lines; `name` is lower case.
+#[must_use]
+pub fn first_value<'a>(lines: &'a Pairs, name: &str) -> Option<&'a [u8]> {
+    let (_, value) = lines.iter().find(|(key, _)| key == name.as_bytes())?;
+    Some(value)
+}
+
+/// `:status` of the lines of a response; `None` if there is none, or it is no number.
+#[must_use]
+pub fn status(lines: &Pairs) -> Option<u16> {
+    std::str::from_utf8(first_value(lines, ":status")?)
+        .ok()?
+        .parse()
+        .ok()
+}
+
 /// Reading and writing headers.
 pub trait Headers {
     /// All lines. About the price of two single reads, whatever their number.

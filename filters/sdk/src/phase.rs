@@ -1,11 +1,11 @@
 //! What each phase of a request can reach.
 //!
+//! Shared data, time and chance are there in every phase, as the traits [`Shared`] and [`Clock`],
+//! so that a piece of a filter can work in any of them.
+//!
 //! Envoy hands the request headers on when a filter continues; from then on they cannot be read or
 //! written. So they are methods of the request phases only, and asking for them later does not
 //! compile:
-//!
-//! Shared data, time and chance are there in every phase, as the traits [`Shared`] and [`Clock`],
-//! so that a piece of a filter can work in any of them.
 //!
 //! ```compile_fail
 //! fn later(cx: &mut dragoman_sdk::ResponseHeaders<'_>) {
@@ -18,7 +18,7 @@ use std::time::Duration;
 use dragoman_contract::names::is_reserved;
 
 use crate::flow::Callout;
-use crate::host::{Buffer, Cas, Clock, Host, HostResult, Level, Map, Pairs, Shared};
+use crate::host::{Buffer, Cas, Clock, Host, HostResult, Level, Map, Pairs, Shared, status};
 
 /// The host calls of one phase.
 pub(crate) type HostRef<'h> = &'h mut dyn Host;
@@ -209,7 +209,6 @@ impl CalloutResponse {
     /// The status, if there was an answer.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
-        let (_, value) = self.headers.iter().find(|(name, _)| name == b":status")?;
-        std::str::from_utf8(value).ok()?.parse().ok()
+        status(&self.headers)
     }
 }

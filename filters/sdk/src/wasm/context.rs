@@ -175,13 +175,7 @@ impl<P: Plugin> Context for Request<P> {
         body_size: usize,
         _num_trailers: usize,
     ) {
-        let mut response = CalloutResponse::default();
-        if num_headers > 0 {
-            response.headers = WasmHost.pairs(Map::Callout).unwrap_or_default();
-            response.body = WasmHost
-                .body(Buffer::Callout, 0, body_size)
-                .unwrap_or_default();
-        }
+        let response = callout_response(num_headers, body_size);
         self.stream.on_callout(&mut WasmHost, response);
     }
 
