@@ -59,10 +59,20 @@ def each_refusal_is_its_own_exception():
     assert error.request_id, "the SDK finds the request id"
 
 
+def a_conflict_that_no_retry_resolves_is_not_retried():
+    patient = client(os.environ["KEY"], retries=5)
+    key = {"Idempotency-Key": "sdk-1"}
+    first = chat(patient, extra_headers=key)
+    assert chat(patient, extra_headers=key) == first, "the answer is given again"
+    error = raised(openai.ConflictError, lambda: chat(patient, temperature=1, extra_headers=key))
+    assert error.code == "idempotency_key_reused", error
+    assert error.response.headers["x-should-retry"] == "false", error.response.headers
+
+
 def a_rate_limit_is_raised_and_waited_for():
     impatient, patient = client(os.environ["KEY_LIMITED"]), client(os.environ["KEY_LIMITED"], retries=5)
     chat(impatient)
-    error = raised(openai.RateLimitError, lambda: [chat(impatient) for _ in range(20)])
+    error = raised(openai.RateLimitError, lambda: [chat(impatient) for _ in range(30)])
     assert error.code == "rate_limited", error
     assert int(error.response.headers["retry-after"]) >= 1, error.response.headers
     assert error.response.headers["x-ratelimit-remaining-requests"] == "0", error.response.headers
@@ -74,4 +84,5 @@ a_chat_is_answered()
 a_chat_is_streamed()
 models_are_listed()
 each_refusal_is_its_own_exception()
+a_conflict_that_no_retry_resolves_is_not_retried()
 a_rate_limit_is_raised_and_waited_for()

@@ -109,7 +109,8 @@ impl Reply {
     }
 
     /// A row of the error table, in OpenAI's shape unless [`Reply::dialect`] says otherwise.
-    /// `Retry-After` comes with the codes that have one.
+    /// `Retry-After` comes with the codes that have one, `x-should-retry: false` with conflicts that
+    /// no retry resolves.
     #[must_use]
     pub fn error(code: Code) -> Self {
         let content = Content::Error {
@@ -123,9 +124,15 @@ impl Reply {
             headers: vec![json_type()],
             content,
         };
-        match code.retry_after_s() {
+        let reply = match code.retry_after_s() {
             Some(seconds) => reply.retry_after_s(seconds),
             None => reply,
+        };
+        if code.is_worth_a_retry() {
+            reply
+        } else {
+            // What the SDKs of OpenAI and Anthropic look at before they try again.
+            reply.header("x-should-retry", "false")
         }
     }
 

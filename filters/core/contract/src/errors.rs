@@ -94,6 +94,16 @@ impl Code {
         }
     }
 
+    /// Whether the same request may get another answer later. The SDKs try 409 again by themselves,
+    /// which is right while a request is in progress and pointless for the other conflicts.
+    #[must_use]
+    pub const fn is_worth_a_retry(self) -> bool {
+        !matches!(
+            self,
+            Self::IdempotencyKeyReused | Self::ResponseTooLargeToReplay | Self::OutcomeUnknown
+        )
+    }
+
     /// `error.type` in Anthropic's shape, which goes by status.
     #[must_use]
     pub const fn anthropic_kind(self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::wire::{Reader, VERSION, Writer};
+use crate::wire::{Reader, Writer};
 
 /// Most models that are remembered of one worker; what it lists beyond them counts as installed
 /// nowhere, so that the list cannot grow without end.
@@ -30,9 +30,8 @@ impl<'a> Health<'a> {
     /// The record as bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        let checked_ms = u64::try_from(self.checked.as_millis()).unwrap_or(u64::MAX);
-        out.u8(VERSION).u8(u8::from(self.ready)).u64(checked_ms);
+        let mut out = Writer::new();
+        out.u8(u8::from(self.ready)).duration(self.checked);
         out.u8(u8::from(self.models.is_some()));
         let models = self.models.as_deref().unwrap_or_default();
         let models = models.get(..MAX_MODELS).unwrap_or(models);
@@ -46,12 +45,9 @@ impl<'a> Health<'a> {
     /// The record in these bytes, if they are one.
     #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
-        let mut input = Reader::new(bytes);
-        if input.u8()? != VERSION {
-            return None;
-        }
+        let mut input = Reader::new(bytes)?;
         let ready = input.u8()? != 0;
-        let checked = Duration::from_millis(input.u64()?);
+        let checked = input.duration()?;
         let given = input.u8()? != 0;
         let mut models = Vec::new();
         for _ in 0..input.u16()? {

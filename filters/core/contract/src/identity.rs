@@ -1,6 +1,6 @@
 //! Who is calling: `auth` → all later filters.
 
-use crate::wire::{Reader, VERSION, Writer};
+use crate::wire::{Reader, Writer};
 
 /// Most patterns in one allowlist of models.
 pub const MAX_MODEL_PATTERNS: usize = 64;
@@ -24,8 +24,8 @@ impl<'a> Identity<'a> {
     /// The record as bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.u8(VERSION).str(self.key).str(self.tenant).str(self.app);
+        let mut out = Writer::new();
+        out.str(self.key).str(self.tenant).str(self.app);
         for models in [&self.key_models, &self.tenant_models] {
             out.u8(u8::from(models.is_some()));
             let models = models.as_deref().unwrap_or_default();
@@ -40,10 +40,7 @@ impl<'a> Identity<'a> {
     /// The record in these bytes, if they are one.
     #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
-        let mut input = Reader::new(bytes);
-        if input.u8()? != VERSION {
-            return None;
-        }
+        let mut input = Reader::new(bytes)?;
         let (key, tenant, app) = (input.str()?, input.str()?, input.str()?);
         let key_models = models(&mut input)?;
         let tenant_models = models(&mut input)?;

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::wire::{Reader, VERSION, Writer};
+use crate::wire::{Reader, Writer};
 
 /// Most seats: one per worker thread of Envoy, and as many again while a new configuration replaces
 /// an old one. Readers stop at the first seat that was never taken.
@@ -44,9 +44,8 @@ impl Seat {
     /// The record as bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        let beat_ms = u64::try_from(self.beat.as_millis()).unwrap_or(u64::MAX);
-        out.u8(VERSION).u64(self.owner).u64(beat_ms);
+        let mut out = Writer::new();
+        out.u64(self.owner).duration(self.beat);
         out.u16(u16::try_from(self.in_flight.len()).unwrap_or(u16::MAX));
         for (worker, requests) in self.in_flight.iter().take(usize::from(u16::MAX)) {
             out.u64(*worker).u32(*requests);
@@ -57,12 +56,9 @@ impl Seat {
     /// The record in these bytes, if they are one.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut input = Reader::new(bytes);
-        if input.u8()? != VERSION {
-            return None;
-        }
+        let mut input = Reader::new(bytes)?;
         let owner = input.u64()?;
-        let beat = Duration::from_millis(input.u64()?);
+        let beat = input.duration()?;
         let mut in_flight = Vec::new();
         for _ in 0..input.u16()? {
             in_flight.push((input.u64()?, input.u32()?));

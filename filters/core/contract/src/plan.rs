@@ -1,6 +1,6 @@
 //! The plan of a request: `select` → `attempt`.
 
-use crate::wire::{Reader, VERSION, Writer};
+use crate::wire::{Reader, Writer};
 
 /// One attempt that may be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +36,8 @@ impl<'a> Plan<'a> {
     /// The plan as bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.u8(VERSION)
-            .u32(self.body_len)
+        let mut out = Writer::new();
+        out.u32(self.body_len)
             .u32(self.model_start)
             .u32(self.model_end)
             .u32(self.timeout_ms)
@@ -54,10 +53,7 @@ impl<'a> Plan<'a> {
     /// The plan in these bytes, if they are one.
     #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
-        let mut input = Reader::new(bytes);
-        if input.u8()? != VERSION {
-            return None;
-        }
+        let mut input = Reader::new(bytes)?;
         let mut plan = Self {
             body_len: input.u32()?,
             model_start: input.u32()?,

@@ -1,7 +1,7 @@
 //! What is known of a request: `alias` → `idempotency`, `rate_limit`, `select`.
 
 use crate::paths::ApiKind;
-use crate::wire::{Reader, VERSION, Writer};
+use crate::wire::{Reader, Writer};
 
 /// Most candidates of one request. A request is tried at most this often, and the plan stays
 /// within about 4 KB.
@@ -79,8 +79,8 @@ impl<'a> RequestRecord<'a> {
     /// The record as bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.u8(VERSION).u8(self.api as u8).u8(u8::from(self.stream));
+        let mut out = Writer::new();
+        out.u8(self.api as u8).u8(u8::from(self.stream));
         out.u32(self.body_len)
             .u32(self.model_start)
             .u32(self.model_end)
@@ -103,10 +103,7 @@ impl<'a> RequestRecord<'a> {
     /// The record in these bytes, if they are one.
     #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
-        let mut input = Reader::new(bytes);
-        if input.u8()? != VERSION {
-            return None;
-        }
+        let mut input = Reader::new(bytes)?;
         let mut record = Self {
             api: ApiKind::from_wire(input.u8()?)?,
             stream: input.u8()? != 0,

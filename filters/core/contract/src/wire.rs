@@ -1,14 +1,20 @@
 //! Fixed little-endian layout of the records: numbers as they are, strings with a `u16` length.
 
+use std::time::Duration;
+
 /// Version of all layouts, the first byte of each record. A record of another version, a cut one or
 /// one with a tail decodes to `None`, which readers treat as "nothing was published".
-pub(crate) const VERSION: u8 = 1;
+const VERSION: u8 = 1;
 
 /// Writes a record.
-#[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
+    /// A record that has its version and nothing else yet.
+    pub(crate) fn new() -> Self {
+        Self(vec![VERSION])
+    }
+
     pub(crate) fn u8(&mut self, value: u8) -> &mut Self {
         self.0.push(value);
         self
@@ -26,6 +32,11 @@ impl Writer {
 
     pub(crate) fn u64(&mut self, value: u64) -> &mut Self {
         self.bytes(&value.to_le_bytes())
+    }
+
+    /// Whole milliseconds.
+    pub(crate) fn duration(&mut self, value: Duration) -> &mut Self {
+        self.u64(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
     }
 
     pub(crate) fn option_u32(&mut self, value: Option<u32>) -> &mut Self {
@@ -58,8 +69,10 @@ impl Writer {
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self(bytes)
+    /// The record in these bytes, if it is of this version.
+    pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
+        let (version, rest) = bytes.split_first()?;
+        (*version == VERSION).then_some(Self(rest))
     }
 
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
@@ -92,6 +105,10 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn u64(&mut self) -> Option<u64> {
         Some(u64::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn duration(&mut self) -> Option<Duration> {
+        self.u64().map(Duration::from_millis)
     }
 
     pub(crate) fn str(&mut self) -> Option<&'a str> {

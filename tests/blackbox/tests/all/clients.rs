@@ -18,9 +18,10 @@ const KEY_LIMITED: &str = "sk-clients-limited-91fe";
 fn world(engine: Engine) -> World {
     World::on(engine)
         .with("auth", json!({}))
+        .with("idempotency", json!({}))
         .with(
             "limits",
-            json!([{"name": "per-app", "by": ["app"], "rate": {"per_second": 1, "burst": 12}}]),
+            json!([{"name": "per-app", "by": ["app"], "rate": {"per_second": 1, "burst": 20}}]),
         )
         .document(|document| {
             document
