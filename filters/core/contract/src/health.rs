@@ -32,13 +32,8 @@ impl<'a> Health<'a> {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new();
         out.u8(u8::from(self.ready)).duration(self.checked);
-        out.u8(u8::from(self.models.is_some()));
-        let models = self.models.as_deref().unwrap_or_default();
-        let models = models.get(..MAX_MODELS).unwrap_or(models);
-        out.u16(u16::try_from(models.len()).unwrap_or(u16::MAX));
-        for model in models {
-            out.str(model);
-        }
+        let models = self.models.as_deref();
+        out.option_list(models.map(|models| models.get(..MAX_MODELS).unwrap_or(models)));
         out.finish()
     }
 
@@ -48,15 +43,11 @@ impl<'a> Health<'a> {
         let mut input = Reader::new(bytes)?;
         let ready = input.u8()? != 0;
         let checked = input.duration()?;
-        let given = input.u8()? != 0;
-        let mut models = Vec::new();
-        for _ in 0..input.u16()? {
-            models.push(input.str()?);
-        }
+        let models = input.option_list()?;
         input.end()?;
         Some(Self {
             ready,
-            models: given.then_some(models),
+            models,
             checked,
         })
     }

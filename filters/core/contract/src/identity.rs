@@ -26,14 +26,8 @@ impl<'a> Identity<'a> {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Writer::new();
         out.str(self.key).str(self.tenant).str(self.app);
-        for models in [&self.key_models, &self.tenant_models] {
-            out.u8(u8::from(models.is_some()));
-            let models = models.as_deref().unwrap_or_default();
-            out.u16(u16::try_from(models.len()).unwrap_or(u16::MAX));
-            for model in models.iter().take(usize::from(u16::MAX)) {
-                out.str(model);
-            }
-        }
+        out.option_list(self.key_models.as_deref())
+            .option_list(self.tenant_models.as_deref());
         out.finish()
     }
 
@@ -42,8 +36,8 @@ impl<'a> Identity<'a> {
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
         let mut input = Reader::new(bytes)?;
         let (key, tenant, app) = (input.str()?, input.str()?, input.str()?);
-        let key_models = models(&mut input)?;
-        let tenant_models = models(&mut input)?;
+        let key_models = input.option_list()?;
+        let tenant_models = input.option_list()?;
         input.end()?;
         Some(Self {
             key,
@@ -65,15 +59,6 @@ impl<'a> Identity<'a> {
                     .is_none_or(|models| models.iter().any(|pattern| matches(pattern, model)))
             })
     }
-}
-
-fn models<'a>(input: &mut Reader<'a>) -> Option<Option<Vec<&'a str>>> {
-    let given = input.u8()? != 0;
-    let mut models = Vec::new();
-    for _ in 0..input.u16()? {
-        models.push(input.str()?);
-    }
-    Some(given.then_some(models))
 }
 
 /// A pattern is a name, or the beginning of one followed by `*`.

@@ -55,6 +55,18 @@ impl Writer {
         self
     }
 
+    /// A flag and the strings, of which there are none without a list; at most as many as a `u16`
+    /// can say.
+    pub(crate) fn option_list(&mut self, list: Option<&[&str]>) -> &mut Self {
+        self.u8(u8::from(list.is_some()));
+        let list = list.unwrap_or_default();
+        self.u16(u16::try_from(list.len()).unwrap_or(u16::MAX));
+        for value in list.iter().take(usize::from(u16::MAX)) {
+            self.str(value);
+        }
+        self
+    }
+
     pub(crate) fn bytes(&mut self, value: &[u8]) -> &mut Self {
         self.0.extend_from_slice(value);
         self
@@ -114,6 +126,15 @@ impl<'a> Reader<'a> {
     pub(crate) fn str(&mut self) -> Option<&'a str> {
         let length = self.u16()?;
         std::str::from_utf8(self.take(usize::from(length))?).ok()
+    }
+
+    pub(crate) fn option_list(&mut self) -> Option<Option<Vec<&'a str>>> {
+        let given = self.u8()? != 0;
+        let mut list = Vec::new();
+        for _ in 0..self.u16()? {
+            list.push(self.str()?);
+        }
+        Some(given.then_some(list))
     }
 
     /// A flag and 32 bytes, which count only where the flag is set. `None` past the end.
