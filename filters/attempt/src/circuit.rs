@@ -1,15 +1,11 @@
 //! What the end of an attempt means for the worker's circuit.
 
 use dragoman_circuit::{Circuit, Rule, Ticket, Verdict, record, release};
-use dragoman_contract::names::circuit_key;
-use dragoman_sdk::HostResult;
-use dragoman_sdk::host::{Cas, Clock, Shared};
+use dragoman_sdk::host::{Clock, millis};
+use dragoman_sdk::{Done, HostResult};
+use dragoman_slots::{Swap, swap};
 
 use crate::outcome::Outcome;
-
-/// How often a lost race for a circuit is run again. Every loss is another outcome that was
-/// recorded; after this many the outcome of this attempt is left out, one among many.
-const TRIES: usize = 8;
 
 /// Whether an attempt speaks for or against its worker. A refusal of the request (4xx) does neither,
 /// nor does a client that left.
@@ -24,35 +20,32 @@ pub(crate) fn verdict(end: Outcome) -> Option<Verdict> {
     }
 }
 
-/// Records the end of an attempt; `trial` if it was the one its circuit waited for.
+/// Records the end of an attempt; `trial` if it was the one its circuit waited for. Where every race
+/// for the circuit is lost, this outcome is left out, one among the many that were recorded.
 ///
 /// # Errors
 /// When shared data fails.
 pub(crate) fn settle(
-    cx: &mut (impl Shared + Clock),
+    cx: &mut Done<'_>,
     rule: &Rule,
     worker: &str,
     end: Outcome,
     trial: Option<Ticket>,
 ) -> HostResult<()> {
-    let key = circuit_key(worker);
-    let now_ms = u64::try_from(cx.monotonic().as_millis()).unwrap_or(u64::MAX);
-    for _ in 0..TRIES {
-        let (circuit, cas) = match cx.shared(&key)? {
-            Some((bytes, cas)) => (Circuit::decode(&bytes), cas),
-            None => (Circuit::decode(b""), Cas::ABSENT),
-        };
+    let now_ms = millis(cx.monotonic());
+    swap(cx, &Circuit::key(worker), |bytes| {
+        let circuit = Circuit::decode(bytes);
         let next = match (verdict(end), trial) {
             (Some(verdict), trial) => record(rule, &circuit, now_ms, verdict, trial),
             (None, Some(trial)) => release(&circuit, now_ms, trial),
             (None, None) => None,
         };
-        let Some(next) = next else { return Ok(()) };
-        if cx.swap_shared(&key, &next.encode(), cas)? {
-            return Ok(());
+        match next {
+            Some(next) => Swap::Write(next.encode().to_vec(), ()),
+            None => Swap::Keep(()),
         }
-    }
-    Ok(())
+    })
+    .map(drop)
 }
 
 #[cfg(test)]

@@ -61,12 +61,6 @@ impl Plugin for Attempt {
                 credential_headers.push(credential.header.clone());
             }
         }
-        // A trial is claimed by `select`, which says how long it may last.
-        let circuit = gateway.circuit.map(|circuit| Rule {
-            threshold: circuit.threshold,
-            cooldown_ms: u64::from(circuit.cooldown_seconds) * 1000,
-            trial_lease_ms: 0,
-        });
         let places = gateway.workers.into_iter().map(|worker| {
             let place = (worker.cluster, worker.address.to_string());
             (place, worker.id)
@@ -78,7 +72,7 @@ impl Plugin for Attempt {
             credential_headers,
             backend_header,
             places,
-            circuit,
+            circuit: gateway.circuit,
             load: Load::default(),
         })
     }

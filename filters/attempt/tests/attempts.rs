@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_attempt::Attempt;
-use dragoman_circuit::{Admission, Circuit, Rule, admits};
+use dragoman_circuit::{Admission, Circuit, admits};
 use dragoman_contract::load::{Seat, worker_hash};
 use dragoman_contract::{Candidate, Plan};
 use dragoman_sdk::fake::{Exchange, FakeHost, SharedMap};
@@ -334,12 +334,7 @@ fn circuit_after(ends: &[Option<&str>]) -> Circuit {
 }
 
 fn is_open(circuit: &Circuit) -> bool {
-    let rule = Rule {
-        threshold: 2,
-        cooldown_ms: 30_000,
-        trial_lease_ms: 1,
-    };
-    admits(&rule, circuit, 0) != Admission::Closed
+    admits(circuit, 0, 1) != Admission::Closed
 }
 
 #[test]
@@ -356,13 +351,8 @@ fn failures_in_a_row_open_the_workers_circuit() {
 fn a_trial_decides_about_the_circuit() {
     for (status, open) in [("200", false), ("500", true)] {
         let shared = SharedMap::default();
-        let rule = Rule {
-            threshold: 2,
-            cooldown_ms: 30_000,
-            trial_lease_ms: 60_000,
-        };
         let open_circuit = circuit_after(&[None, None]);
-        let Admission::Trial { circuit, ticket } = admits(&rule, &open_circuit, 30_000) else {
+        let Admission::Trial { circuit, ticket } = admits(&open_circuit, 30_000, 60_000) else {
             panic!("the cool-down is over");
         };
         shared.borrow_mut().insert(
@@ -387,7 +377,7 @@ fn a_trial_decides_about_the_circuit() {
         it.done();
         let shared = shared.borrow();
         let (bytes, _) = shared.get("dragoman/1/circuit/w1").unwrap();
-        let closed = admits(&rule, &Circuit::decode(bytes), 31_000) == Admission::Closed;
+        let closed = admits(&Circuit::decode(bytes), 31_000, 60_000) == Admission::Closed;
         assert_eq!(closed, !open, "{status}");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use dragoman_sdk::host::millis;
+
 /// How long a holder is believed without a sign of life. Several ticks, so that a late one loses
 /// nothing; and the time that nobody polls after the holder's VM trapped.
 pub(crate) const LEASE: Duration = Duration::from_secs(3);
@@ -26,7 +28,7 @@ impl Lease {
     }
 
     pub(crate) fn encode(self) -> [u8; 16] {
-        let until = u64::try_from(self.until.as_millis()).unwrap_or(u64::MAX);
+        let until = millis(self.until);
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(
             self.holder

@@ -5,6 +5,7 @@ use std::time::Duration;
 use dragoman_config::Dimension;
 use dragoman_contract::Identity;
 use dragoman_limits::{Bucket, Decision, Limit, is_full};
+use dragoman_sdk::host::millis;
 use dragoman_slots::{Change, Key, Outcome, Purpose, Salt, SharedData, SlotMap, WhenFull};
 use sha2::{Digest as _, Sha256};
 
@@ -135,8 +136,7 @@ impl Buckets {
         let Some(key) = Key::new(caller.tenant, digest(limit, caller)) else {
             return Ok(Err(Refusal::Unreadable));
         };
-        let now_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        Ok(match self.0.update(shared, &key, now_ms, change)? {
+        Ok(match self.0.update(shared, &key, millis(now), change)? {
             Outcome::Done(answer) => Ok(answer),
             Outcome::Contended => Err(Refusal::Contended),
             Outcome::Full | Outcome::ShareSpent => Err(Refusal::NoRoom),

@@ -143,6 +143,12 @@ pub trait Shared {
     fn swap_shared(&mut self, key: &str, value: &[u8], cas: Cas) -> HostResult<bool>;
 }
 
+/// Whole milliseconds, as shared data has times.
+#[must_use]
+pub fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Time and chance.
 pub trait Clock {
     /// Since 1970. May jump.

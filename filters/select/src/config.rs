@@ -31,8 +31,7 @@ pub struct Select {
     pub(crate) places: BTreeMap<String, Place>,
     /// How long a check of `poll` counts; `None`: nobody checks.
     pub(crate) health_age: Option<Duration>,
-    /// When a circuit opens, without the length of a trial, which follows from the request;
-    /// `None`: none opens.
+    /// When a circuit opens; `None`: none does.
     pub(crate) circuit: Option<Rule>,
     /// What this thread knows of the workers.
     pub(crate) view: View,
@@ -47,15 +46,10 @@ impl Plugin for Select {
             let interval = Duration::from_secs(u64::from(health.check_seconds));
             interval * STALE_INTERVALS + Duration::from_millis(u64::from(health.timeout_ms))
         });
-        let circuit = gateway.circuit.map(|circuit| Rule {
-            threshold: circuit.threshold,
-            cooldown_ms: u64::from(circuit.cooldown_seconds) * 1000,
-            trial_lease_ms: 0,
-        });
         Ok(Self {
-            places: places(gateway),
             health_age,
-            circuit,
+            circuit: gateway.circuit,
+            places: places(gateway),
             view: View::default(),
         })
     }

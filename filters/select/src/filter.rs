@@ -6,8 +6,9 @@ use std::time::Duration;
 use dragoman_contract::names::{self, envoy, property};
 use dragoman_contract::records::{MAX_CANDIDATES, RETRIABLE_STATUSES};
 use dragoman_contract::{Candidate, Code, Mode, Plan, RequestRecord};
-use dragoman_sdk::host::{Cas, Clock, Shared};
+use dragoman_sdk::host::Clock;
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
+use dragoman_slots::{Swap, swap};
 use dragoman_strategy::{Ticket, order};
 
 use crate::config::Select;
@@ -16,9 +17,6 @@ use crate::pool::{Pool, Usable};
 /// Which failures another candidate is tried for: no connection, a connection that ended or a
 /// time-out before the response began, and [`RETRIABLE_STATUSES`].
 const RETRY_ON: &[u8] = b"connect-failure,reset,retriable-status-codes";
-/// How often a lost race for the turn is run again. Every loss is another request's gain, so this
-/// many losses in a row mean more than this many threads at the same key at the same moment.
-const TURN_TRIES: usize = 8;
 
 /// One request's way through `select`.
 pub struct Selecting {
@@ -136,22 +134,14 @@ fn ticket(cx: &mut RequestHeaders<'_>, record: &RequestRecord<'_>) -> HostResult
 /// Takes the next turn of an endpoint, shared by all threads. Names come from the configuration,
 /// so there are as many keys as endpoints there ever were, not as clients please.
 ///
-/// After [`TURN_TRIES`] lost races the turn is drawn at random, which is as even in the long run.
+/// Where every race for it is lost, the turn is drawn at random, which is as even in the long run.
 fn next_turn(cx: &mut RequestHeaders<'_>, endpoint: &str) -> HostResult<u32> {
     let key = format!("dragoman/1/turn/{endpoint}");
-    for _ in 0..TURN_TRIES {
-        let (turn, cas) = match cx.shared(&key)? {
-            Some((bytes, cas)) => (
-                bytes.try_into().map(u32::from_le_bytes).unwrap_or_default(),
-                cas,
-            ),
-            None => (0, Cas::ABSENT),
-        };
-        if cx.swap_shared(&key, &turn.wrapping_add(1).to_le_bytes(), cas)? {
-            return Ok(turn);
-        }
-    }
-    Ok((cx.random() & u64::from(u32::MAX)) as u32)
+    let taken = swap(cx, &key, |bytes| {
+        let turn = bytes.try_into().map(u32::from_le_bytes).unwrap_or_default();
+        Swap::Write(turn.wrapping_add(1).to_le_bytes().to_vec(), turn)
+    })?;
+    Ok(taken.unwrap_or_else(|| (cx.random() & u64::from(u32::MAX)) as u32))
 }
 
 /// The address list, the first cluster, the retries and the time-out of one attempt.

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use dragoman_circuit::{Admission, Rule, Ticket, admits};
+use dragoman_circuit::{Admission, Circuit, Ticket, admits};
 use dragoman_contract::load::worker_hash;
-use dragoman_contract::names::circuit_key;
 use dragoman_contract::{Code, RequestRecord, Target};
 use dragoman_sdk::HostResult;
-use dragoman_sdk::host::Shared;
+use dragoman_sdk::host::{Shared, millis};
 
 use crate::config::{Place, Select};
 use crate::view::load;
@@ -71,8 +70,8 @@ impl Select {
                 self.health_age,
             )?;
             let admission = self
-                .rule(record)
-                .map(|rule| admits(&rule, &known.circuit, millis(now)));
+                .trial_lease_ms(record)
+                .map(|lease_ms| admits(&known.circuit, millis(now), lease_ms));
             if !known.ready || matches!(admission, Some(Admission::Open { .. })) {
                 pool.unavailable += 1;
                 continue;
@@ -129,19 +128,15 @@ impl Select {
         worker: &str,
         now: Duration,
     ) -> HostResult<Option<Ticket>> {
-        let Some(rule) = self.rule(record) else {
+        let Some(lease_ms) = self.trial_lease_ms(record) else {
             return Ok(None);
         };
         self.view.forget(worker);
-        let key = circuit_key(worker);
+        let key = Circuit::key(worker);
         let Some((bytes, cas)) = cx.shared(&key)? else {
             return Ok(None);
         };
-        match admits(
-            &rule,
-            &dragoman_circuit::Circuit::decode(&bytes),
-            millis(now),
-        ) {
+        match admits(&Circuit::decode(&bytes), millis(now), lease_ms) {
             Admission::Trial { circuit, ticket } => {
                 let claimed = cx.swap_shared(&key, &circuit.encode(), cas)?;
                 Ok(claimed.then_some(ticket))
@@ -150,20 +145,13 @@ impl Select {
         }
     }
 
-    /// The rule with the length of a trial: the time to the first byte and a cool-down more, so that
-    /// a trial whose outcome is lost keeps a healthy worker out no longer than that.
-    fn rule(&self, record: &RequestRecord<'_>) -> Option<Rule> {
+    /// The length of a trial: the time to the first byte and a cool-down more, so that a trial whose
+    /// outcome is lost keeps a healthy worker out no longer than that. `None`: no circuit opens.
+    fn trial_lease_ms(&self, record: &RequestRecord<'_>) -> Option<u64> {
         let rule = self.circuit?;
-        let trial_lease_ms = rule
-            .cooldown_ms
-            .saturating_add(u64::from(record.timeout_ms));
-        Some(Rule {
-            trial_lease_ms,
-            ..rule
-        })
+        Some(
+            rule.cooldown_ms
+                .saturating_add(u64::from(record.timeout_ms)),
+        )
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use dragoman_circuit::Circuit;
 use dragoman_contract::Health;
 use dragoman_contract::load::{MAX_SEATS, Seat};
-use dragoman_contract::names::circuit_key;
 use dragoman_sdk::HostResult;
 use dragoman_sdk::host::Shared;
 
@@ -68,7 +67,7 @@ impl View {
             let seen = Seen {
                 at: now,
                 health,
-                circuit: read(&circuit_key(worker))?,
+                circuit: read(&Circuit::key(worker))?,
             };
             view.insert(worker.to_owned(), seen);
         }

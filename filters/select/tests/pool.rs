@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use dragoman_circuit::{Circuit, Rule, Verdict, record as after};
 use dragoman_contract::load::{STALE, Seat, worker_hash};
-use dragoman_contract::names::circuit_key;
 use dragoman_contract::{ApiKind, Health, Mode, Plan, RequestRecord, Target};
 use dragoman_sdk::fake::{Exchange, FakeHost, SharedMap};
 use dragoman_sdk::host::{Cas, Shared};
@@ -29,7 +28,6 @@ const CONFIG: &str = r#"{
 const RULE: Rule = Rule {
     threshold: 2,
     cooldown_ms: 30_000,
-    trial_lease_ms: 0,
 };
 
 /// A process with one thread of `select` and whatever the others wrote into shared data.
@@ -75,7 +73,7 @@ impl World {
         for _ in 0..times {
             circuit = after(&RULE, &circuit, now_ms, Verdict::Failure, None).unwrap();
         }
-        self.put(&circuit_key(worker), &circuit.encode());
+        self.put(&Circuit::key(worker), &circuit.encode());
     }
 
     fn in_flight(&self, seat: u16, beat: Duration, requests: &[(&str, u32)]) {

@@ -142,6 +142,19 @@ fn turns_go_round_over_all_requests_of_the_process() {
 }
 
 #[test]
+fn a_turn_that_others_keep_taking_is_drawn_instead() {
+    let record = record(Mode::RoundRobin, 1, &[("w1", 100), ("w2", 100)]);
+    let mut host = FakeHost::new(&[]);
+    host.properties
+        .insert("dragoman.request".into(), record.encode());
+    host.random = VecDeque::from([1]);
+    host.late_swaps = u32::MAX;
+    let mut it = Exchange::new(&select(), host);
+    assert_eq!(it.headers(false), Action::Continue);
+    assert_eq!(workers(&it.host), ["w2"]);
+}
+
+#[test]
 fn weights_decide_the_share_of_first_attempts() {
     let record = record(Mode::Weighted, 2, &[("w1", 80), ("w2", 20), ("w3", 0)]);
     let shared = SharedMap::default();

@@ -9,9 +9,6 @@ pub struct Rule {
     pub threshold: u32,
     /// How long nobody is sent to the worker then.
     pub cooldown_ms: u64,
-    /// How long a trial may go without an outcome before another request may try. Longer than a
-    /// request takes, or there are two at a time.
-    pub trial_lease_ms: u64,
 }
 
 /// Whether a request may be sent to the worker.
@@ -44,8 +41,11 @@ pub enum Verdict {
 }
 
 /// Whether a request may be sent at `now_ms` of a monotonic clock.
+///
+/// `trial_lease_ms` is how long a trial that begins now may go without an outcome before another
+/// request may try: longer than a request takes, or there are two at a time; 0 counts as 1.
 #[must_use]
-pub fn admits(rule: &Rule, circuit: &Circuit, now_ms: u64) -> Admission {
+pub fn admits(circuit: &Circuit, now_ms: u64, trial_lease_ms: u64) -> Admission {
     let closed_until_ms = match circuit.phase {
         Phase::Closed { .. } => return Admission::Closed,
         Phase::Open { until_ms } => until_ms,
@@ -55,7 +55,7 @@ pub fn admits(rule: &Rule, circuit: &Circuit, now_ms: u64) -> Admission {
         return Admission::Open { retry_after_ms };
     }
     let ticket = circuit.ticket.next();
-    let lease_until_ms = now_ms.saturating_add(rule.trial_lease_ms.max(1));
+    let lease_until_ms = now_ms.saturating_add(trial_lease_ms.max(1));
     let phase = Phase::Trial { lease_until_ms };
     let circuit = Circuit { phase, ticket };
     Admission::Trial { circuit, ticket }

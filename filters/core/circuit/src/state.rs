@@ -58,6 +58,13 @@ impl Default for Circuit {
 }
 
 impl Circuit {
+    /// Key of a worker's circuit in shared data. Ids come from the configuration, so there are as
+    /// many keys as workers there ever were.
+    #[must_use]
+    pub fn key(worker: &str) -> String {
+        format!("dragoman/1/circuit/{worker}")
+    }
+
     /// The circuit in these bytes. Bytes that are none, also those of another version, are a
     /// closed circuit: what is not known of a worker does not speak against it.
     #[must_use]

@@ -15,8 +15,8 @@ use proptest::prelude::*;
 const RULE: Rule = Rule {
     threshold: 3,
     cooldown_ms: 30_000,
-    trial_lease_ms: 60_000,
 };
+const TRIAL_LEASE_MS: u64 = 60_000;
 
 fn after(circuit: Circuit, now_ms: u64, verdicts: &[Verdict]) -> Circuit {
     let next = |circuit, verdict: &Verdict| {
@@ -31,18 +31,18 @@ fn open() -> Circuit {
 }
 
 fn trial(circuit: &Circuit, now_ms: u64) -> (Circuit, Ticket) {
-    match admits(&RULE, circuit, now_ms) {
+    match admits(circuit, now_ms, TRIAL_LEASE_MS) {
         Admission::Trial { circuit, ticket } => (circuit, ticket),
         other => panic!("{other:?}"),
     }
 }
 
 fn is_closed(circuit: &Circuit, now_ms: u64) -> bool {
-    admits(&RULE, circuit, now_ms) == Admission::Closed
+    admits(circuit, now_ms, TRIAL_LEASE_MS) == Admission::Closed
 }
 
 fn opens_in(circuit: &Circuit, now_ms: u64) -> u64 {
-    match admits(&RULE, circuit, now_ms) {
+    match admits(circuit, now_ms, TRIAL_LEASE_MS) {
         Admission::Open { retry_after_ms } => retry_after_ms,
         other => panic!("{other:?}"),
     }
@@ -161,16 +161,15 @@ fn a_threshold_of_0_is_1_and_a_lease_of_0_still_lets_one_try_at_a_time() {
     let rule = Rule {
         threshold: 0,
         cooldown_ms: 0,
-        trial_lease_ms: 0,
     };
     let closed = Circuit::default();
     assert_eq!(record(&rule, &closed, 0, Success, None), None);
     let open = record(&rule, &closed, 5, Failure, None).unwrap();
-    let Admission::Trial { circuit, .. } = admits(&rule, &open, 5) else {
+    let Admission::Trial { circuit, .. } = admits(&open, 5, 0) else {
         panic!("the cool-down is over");
     };
     assert_eq!(
-        admits(&rule, &circuit, 5),
+        admits(&circuit, 5, 0),
         Admission::Open { retry_after_ms: 1 }
     );
 }
@@ -180,11 +179,10 @@ fn the_end_of_time_is_no_panic() {
     let rule = Rule {
         threshold: u32::MAX,
         cooldown_ms: u64::MAX,
-        trial_lease_ms: u64::MAX,
     };
     let (circuit, ticket) = trial(&open(), u64::MAX);
     let failed = record(&rule, &circuit, u64::MAX, Failure, Some(ticket)).unwrap();
-    let Admission::Trial { .. } = admits(&rule, &failed, u64::MAX) else {
+    let Admission::Trial { .. } = admits(&failed, u64::MAX, u64::MAX) else {
         panic!("the cool-down cannot reach beyond");
     };
 }
@@ -283,7 +281,7 @@ proptest! {
             match step {
                 Step::Wait(ms) => now_ms += ms,
                 Step::Ask => {
-                    request.offered = match admits(&RULE, &circuit, now_ms) {
+                    request.offered = match admits(&circuit, now_ms, TRIAL_LEASE_MS) {
                         Admission::Trial { circuit, ticket } => Some((circuit, ticket, cas)),
                         Admission::Closed | Admission::Open { .. } => None,
                     };
@@ -295,7 +293,7 @@ proptest! {
                             prop_assert!(now_ms >= until_ms, "two trials at a time");
                         }
                         // The lease counts from the offer, which is never later than now.
-                        let Admission::Open { retry_after_ms } = admits(&RULE, &circuit, now_ms) else {
+                        let Admission::Open { retry_after_ms } = admits(&circuit, now_ms, TRIAL_LEASE_MS) else {
                             running = None;
                             continue;
                         };

@@ -1,9 +1,11 @@
 //! The whole document.
 
+use dragoman_circuit::Rule;
+
 use crate::auth::{self, ApiKey, Auth, AuthMode};
 use crate::endpoint::{self, Endpoint, Target};
 use crate::error::ConfigError;
-use crate::health::{self, Circuit, Health};
+use crate::health::{self, Health};
 use crate::idempotency::{self, Idempotency};
 use crate::limit::{self, Limit};
 use crate::raw::Raw;
@@ -39,7 +41,7 @@ pub struct Gateway {
     /// How workers are polled; `None`: not at all.
     pub health: Option<Health>,
     /// When failures keep requests from a worker; `None`: never.
-    pub circuit: Option<Circuit>,
+    pub circuit: Option<Rule>,
     /// In the order of the document, at most [`crate::MAX_ENDPOINTS`].
     pub endpoints: Vec<Endpoint>,
     /// In the order of the document, at most [`crate::MAX_WORKERS`].

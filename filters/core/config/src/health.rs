@@ -1,5 +1,7 @@
 //! How it is found out which workers are alive.
 
+use dragoman_circuit::Rule;
+
 use crate::error::ConfigError;
 use crate::form::path;
 use crate::raw::Raw;
@@ -35,16 +37,6 @@ pub struct Health {
     pub models_path: String,
 }
 
-/// When a worker that fails requests gets none for a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Circuit {
-    /// Failures in a row that open the circuit, 1 to [`MAX_CIRCUIT_THRESHOLD`].
-    pub threshold: u32,
-    /// Time until one request tries the worker again, in seconds, 1 to [`MAX_HEALTH_SECONDS`].
-    pub cooldown_seconds: u32,
-}
-
 /// The section `health`.
 pub(crate) fn health(raw: &Raw) -> Result<Health, ConfigError> {
     const FIELDS: &[&str] = &[
@@ -73,14 +65,15 @@ pub(crate) fn health(raw: &Raw) -> Result<Health, ConfigError> {
 }
 
 /// The section `circuit`.
-pub(crate) fn circuit(raw: &Raw) -> Result<Circuit, ConfigError> {
+pub(crate) fn circuit(raw: &Raw) -> Result<Rule, ConfigError> {
     object(raw, &["threshold", "cooldown_seconds"], |fields| {
         let threshold = fields.optional("threshold", |raw| whole(raw, 1, MAX_CIRCUIT_THRESHOLD))?;
-        let cooldown =
-            fields.optional("cooldown_seconds", |raw| whole(raw, 1, MAX_HEALTH_SECONDS))?;
-        Ok(Circuit {
+        let cooldown_seconds = fields
+            .optional("cooldown_seconds", |raw| whole(raw, 1, MAX_HEALTH_SECONDS))?
+            .unwrap_or(DEFAULT_COOLDOWN_SECONDS);
+        Ok(Rule {
             threshold: threshold.unwrap_or(DEFAULT_THRESHOLD),
-            cooldown_seconds: cooldown.unwrap_or(DEFAULT_COOLDOWN_SECONDS),
+            cooldown_ms: u64::from(cooldown_seconds) * 1000,
         })
     })
 }

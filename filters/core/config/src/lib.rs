@@ -30,9 +30,7 @@ pub use gateway::{
     DEFAULT_BODY_LIMIT_BYTES, Gateway, MAX_BODY_LIMIT_BYTES, MAX_DOCUMENT_BYTES,
     MIN_BODY_LIMIT_BYTES, parse,
 };
-pub use health::{
-    Circuit, Health, MAX_CHECK_TIMEOUT_MS, MAX_CIRCUIT_THRESHOLD, MAX_HEALTH_SECONDS,
-};
+pub use health::{Health, MAX_CHECK_TIMEOUT_MS, MAX_CIRCUIT_THRESHOLD, MAX_HEALTH_SECONDS};
 pub use idempotency::{
     Idempotency, MAX_LEASE_S, MAX_RESPONSE_BYTES, MAX_TTL_S, MIN_LEASE_S, MIN_RESPONSE_BYTES,
     MIN_TTL_S, OnUnknown,

@@ -43,7 +43,7 @@ fn an_empty_section_means_its_defaults() {
     assert_eq!(health.ready_path, "/readyz");
     assert_eq!(health.models_path, "/v1/models");
     let circuit = gateway.circuit.unwrap();
-    assert_eq!((circuit.threshold, circuit.cooldown_seconds), (5, 30));
+    assert_eq!((circuit.threshold, circuit.cooldown_ms), (5, 30_000));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn what_a_section_says_is_what_it_means() {
         ("/", "/m?a=b")
     );
     let circuit = gateway.circuit.unwrap();
-    assert_eq!((circuit.threshold, circuit.cooldown_seconds), (1000, 3600));
+    assert_eq!((circuit.threshold, circuit.cooldown_ms), (1000, 3_600_000));
 }
 
 #[test]

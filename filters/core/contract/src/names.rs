@@ -1,4 +1,4 @@
-//! Header and property names.
+//! Names of headers and properties, and of the one key of shared data that has no record.
 
 /// Ordered candidate addresses, read by Envoy's `override_host` policy; each retry takes the next.
 pub const ENDPOINT_LIST: &str = "x-gateway-destination-endpoint";
@@ -11,12 +11,6 @@ pub const PROBE: &str = "x-dragoman-probe";
 /// Key of the probe token in shared data: 16 random bytes as hex that `poll` makes once, so that
 /// nobody else can have `attempt` present a worker's credential.
 pub const PROBE_TOKEN_KEY: &str = "dragoman/1/probe_token";
-/// Key of a worker's circuit in shared data. Ids come from the configuration, so there are as many
-/// keys as workers there ever were.
-#[must_use]
-pub fn circuit_key(worker: &str) -> String {
-    format!("dragoman/1/circuit/{worker}")
-}
 
 /// Every internal header starts with this.
 pub const INTERNAL_PREFIX: &str = "x-dragoman-";
