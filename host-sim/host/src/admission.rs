@@ -14,11 +14,11 @@ pub(crate) enum Refused {
     Underscore,
     /// No `:authority`.
     MissingHost,
-    /// Neither a path nor `*`.
+    /// Nothing that a codec takes for a path.
     NoPath,
-    /// `*`.
-    Asterisk,
-    /// A fragment, or an escaped slash.
+    /// `*`, or a URL whose path is only a query.
+    NotAbsolute,
+    /// A fragment, an escaped slash or an escaped zero byte.
     BadPath,
 }
 
@@ -29,18 +29,13 @@ impl Refused {
             Refused::NoPath => (400, "Bad Request", "http1.codec_error"),
             Refused::MissingHost => (400, "", "missing_host_header"),
             Refused::BadPath => (400, "", "path_normalization_failed"),
-            Refused::Asterisk => (404, "", "absolute_path_rejected"),
+            Refused::NotAbsolute => (404, "", "absolute_path_rejected"),
         };
         let mut reply = Reply::of_envoy(status, body, details);
         if matches!(self, Refused::Underscore | Refused::NoPath) {
             reply.flag = Some(Flag::DownstreamProtocolError);
         }
         reply
-    }
-
-    /// Whether the connection ends with the answer.
-    pub(crate) fn closes(self) -> bool {
-        self != Refused::Asterisk
     }
 }
 
@@ -57,19 +52,23 @@ pub(crate) fn check(http: &HttpConnectionManager, request: &mut Headers) -> Resu
         }
     }
     take_apart_absolute_form(request);
+    // CONNECT has none.
+    let connects = headers::get(request, b":method") == Some(b"CONNECT");
     let path = headers::text(request, ":path")
-        .unwrap_or_default()
-        .to_owned();
-    if path != "*" && !path.starts_with('/') {
+        .filter(|_| !connects)
+        .map(str::to_owned);
+    let known = |path: &String| path == "*" || path.starts_with(['/', '?']);
+    if !connects && !path.as_ref().is_some_and(known) {
         return Err(Refused::NoPath);
     }
     if headers::get(request, b":authority").is_none() {
         return Err(Refused::MissingHost);
     }
-    if path == "*" {
-        return Err(Refused::Asterisk);
+    match path {
+        None => Ok(()),
+        Some(path) if path.starts_with('/') => check_path(http, request, &path),
+        Some(_) => Err(Refused::NotAbsolute),
     }
-    check_path(http, request, &path)
 }
 
 /// `http://host/path` says both.
@@ -79,11 +78,7 @@ fn take_apart_absolute_form(request: &mut Headers) {
         return;
     };
     let (authority, path) = target.split_at(target.find(['/', '?']).unwrap_or(target.len()));
-    let path = if path.starts_with('/') {
-        path.to_owned()
-    } else {
-        format!("/{path}")
-    };
+    let path = if path.is_empty() { "/" } else { path };
     headers::set(request, b":authority", authority.as_bytes());
     headers::set(request, b":path", path.as_bytes());
 }
@@ -113,7 +108,7 @@ fn check_path(
     }
     let mut path = path.to_owned();
     if http.normalize_path {
-        path = paths::normalize(&path);
+        path = paths::normalize(&path).ok_or(Refused::BadPath)?;
     }
     if http.merge_slashes {
         path = paths::merge_slashes(&path);

@@ -8,6 +8,7 @@ use crate::chain::{Chain, Piece};
 use crate::config::{ClusterChoice, Forward, RetryPolicy};
 use crate::engine::Engine;
 use crate::headers;
+use crate::inline::{self, Side};
 use crate::io::Headers;
 use crate::stream::{Stream, StreamKey};
 
@@ -61,7 +62,7 @@ impl Engine {
         self.numbers.callout += 1;
         let number = self.numbers.callout;
         let key = StreamKey::Callout(number);
-        let mut request = call.headers;
+        let mut request = inline::joined(Side::Request, call.headers);
         headers::set(&mut request, b"x-envoy-internal", b"true");
         if headers::get(&request, b":scheme").is_none() {
             headers::set(&mut request, b":scheme", b"http");

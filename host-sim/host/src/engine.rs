@@ -85,6 +85,11 @@ impl Engine {
                 end_stream,
             } => self.request_data_came(stream, data, end_stream),
             Event::RequestReset { stream } => self.client_left(stream),
+            Event::RequestBroken {
+                stream,
+                status,
+                details,
+            } => self.request_broke(stream, status, details),
             Event::RequestRejected {
                 stream,
                 listener,

@@ -10,6 +10,7 @@ use crate::config::HttpConnectionManager;
 use crate::engine::Engine;
 use crate::flags::Flag;
 use crate::headers;
+use crate::inline::{self, Side};
 use crate::io::{Headers, StreamId};
 use crate::local_reply::Reply;
 use crate::stream::{Origin, Response, Stream, StreamKey};
@@ -62,7 +63,7 @@ impl Engine {
         id: StreamId,
         listener: usize,
         peer: SocketAddr,
-        mut request: Headers,
+        request: Headers,
         end: bool,
     ) {
         let process = Arc::clone(&self.process);
@@ -74,7 +75,9 @@ impl Engine {
         else {
             return;
         };
+        let mut request = inline::joined(Side::Request, request);
         let refused = admission::check(http, &mut request).err();
+        let upgrades = asks_to_upgrade(&request);
         let request_id = refused
             .is_none()
             .then(|| self.prepare(http, peer, &mut request));
@@ -88,31 +91,13 @@ impl Engine {
             stream.info.request_id = request_id;
         }
         if let Some(refused) = refused {
-            if let Some(stream) = self.streams.get_mut(&key) {
-                stream.request_complete = end && !refused.closes();
-            }
             return self.local_reply(key, refused.reply());
         }
         self.route(key);
-        self.pass_headers(ChainKey::Stream(key), Direction::Decode, 0, end);
-    }
-
-    pub(crate) fn request_rejected(
-        &mut self,
-        id: StreamId,
-        listener: usize,
-        peer: SocketAddr,
-        status: u16,
-        details: &str,
-    ) {
-        let key = StreamKey::Client(id);
-        if self.process.config().listeners.get(listener).is_none() {
-            return;
+        if upgrades {
+            return self.local_reply(key, Reply::of_envoy(403, "", "upgrade_failed"));
         }
-        self.open_stream(key, listener, peer, Vec::new(), false);
-        let mut reply = Reply::of_envoy(status, reason_phrase(status), details);
-        reply.flag = Some(Flag::DownstreamProtocolError);
-        self.local_reply(key, reply);
+        self.pass_headers(ChainKey::Stream(key), Direction::Decode, 0, end);
     }
 
     /// A piece that ends the body comes as Envoy's codec hands it on: the bytes, then the end.
@@ -142,7 +127,7 @@ impl Engine {
         self.pass_data(ChainKey::Stream(key), Direction::Decode, 0, piece, end);
     }
 
-    fn open_stream(
+    pub(crate) fn open_stream(
         &mut self,
         key: StreamKey,
         listener: usize,
@@ -196,8 +181,10 @@ impl Engine {
         for name in HOP_HEADERS.iter().chain(&INTERNAL_HEADERS) {
             headers::remove(request, name.as_bytes());
         }
-        if headers::get(request, b"te").is_some_and(|te| te != b"trailers") {
-            headers::remove(request, b"te");
+        match headers::text(request, "te").map(|te| has_token(te, "trailers")) {
+            Some(true) => headers::set(request, b"te", b"trailers"),
+            Some(false) => headers::remove(request, b"te"),
+            None => {}
         }
         let address = peer.ip().to_string();
         if http.use_remote_address {
@@ -255,15 +242,15 @@ impl Engine {
     }
 }
 
-/// Envoy's text for a status that a codec answers with.
-fn reason_phrase(status: u16) -> &'static str {
-    match status {
-        400 => "Bad Request",
-        408 => "Request Timeout",
-        413 => "Payload Too Large",
-        426 => "Upgrade Required",
-        431 => "Request Header Fields Too Large",
-        501 => "Not Implemented",
-        _ => "",
-    }
+/// Upgrades are off; the one to HTTP/2 is not even looked at.
+fn asks_to_upgrade(request: &Headers) -> bool {
+    let other = headers::text(request, "upgrade").is_some_and(|to| !to.eq_ignore_ascii_case("h2c"));
+    let asks = headers::text(request, "connection");
+    other && asks.is_some_and(|connection| has_token(connection, "upgrade"))
+}
+
+/// Whether `token` is in a list with commas.
+fn has_token(list: &str, token: &str) -> bool {
+    list.split(',')
+        .any(|item| item.trim().eq_ignore_ascii_case(token))
 }

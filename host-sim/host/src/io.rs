@@ -54,10 +54,20 @@ pub enum Event {
         /// Nothing follows.
         end_stream: bool,
     },
-    /// The client broke off (or the request became unreadable).
+    /// The client broke off.
     RequestReset {
         /// Whose.
         stream: StreamId,
+    },
+    /// The rest of a request cannot be read (chunks that break the rules). Answered through the
+    /// filters if no response has begun, else the response breaks off; the driver ends the connection.
+    RequestBroken {
+        /// Whose.
+        stream: StreamId,
+        /// Status to answer with.
+        status: u16,
+        /// Envoy's name for it, for example `http1.codec_error`.
+        details: &'static str,
     },
     /// A request that the codec refuses before any filter runs (bad request line, headers too
     /// large). Answered by the connection manager; no request callbacks run.

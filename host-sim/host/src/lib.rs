@@ -20,6 +20,7 @@ mod guests;
 mod hcm;
 mod headers;
 mod host_calls;
+mod inline;
 pub mod io;
 mod local_reply;
 mod metrics;
@@ -32,6 +33,7 @@ mod router;
 mod shared_data;
 mod stream;
 mod timers;
+mod unreadable;
 mod worker;
 
 pub use abi::{LoadError, Vm, VmFactory};

@@ -8,6 +8,7 @@ use crate::config::{Comparison, LocalReplyMapper, ReplyFilter};
 use crate::engine::Engine;
 use crate::flags::Flag;
 use crate::headers;
+use crate::inline::{self, Side};
 use crate::io::Headers;
 use crate::router::route::header_matches;
 use crate::stream::{Info, Response, StreamKey};
@@ -54,6 +55,8 @@ impl Engine {
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
+        // Over HTTP/1 Envoy takes any 400 for a broken client, whoever gives it; later mappers change nothing of that.
+        stream.closes_connection |= reply.status == 400;
         if stream.response == Response::Sent {
             return self.break_off(key, &reply.details);
         }
@@ -105,7 +108,7 @@ impl Engine {
         let mut status = reply.status;
         let mut body = reply.body;
         for (name, value) in &reply.headers {
-            headers::add(&mut head, name, value);
+            inline::add(&mut head, Side::Response, name, value);
         }
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.info.response_code = Some(status);

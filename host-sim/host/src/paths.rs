@@ -12,8 +12,10 @@ pub(crate) fn unescape_slashes(path: &str) -> String {
     path.replace("%5C", "\\").replace("%5c", "\\")
 }
 
-/// Resolves `.` and `..`, also written `%2e`; a backslash is a slash.
-pub(crate) fn normalize(path: &str) -> String {
+/// Resolves `.` and `..`, also written `%2e`; a backslash is a slash. Letters, digits and `-._~` are
+/// unescaped, once; other escapes stay as they are, and what no URL may hold is escaped. `None`: the
+/// path hides a zero byte.
+pub(crate) fn normalize(path: &str) -> Option<String> {
     let path = path.replace('\\', "/");
     let mut kept: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();
@@ -31,7 +33,35 @@ pub(crate) fn normalize(path: &str) -> String {
             _ => kept.push(segment),
         }
     }
-    format!("/{}", kept.join("/"))
+    unescape_plain(&format!("/{}", kept.join("/")))
+}
+
+fn unescape_plain(path: &str) -> Option<String> {
+    let mut plain = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(c) = rest.chars().next() {
+        let escape = rest.get(1..3).filter(|_| c == '%');
+        let byte = escape
+            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let taken = match byte {
+            Some(0) => return None,
+            Some(byte) if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => {
+                plain.push(char::from(byte));
+                3
+            }
+            _ if "\"<>^`{|}".contains(c) => {
+                plain.push_str(&format!("%{:02X}", u32::from(c)));
+                1
+            }
+            _ => {
+                plain.push(c);
+                c.len_utf8()
+            }
+        };
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    Some(plain)
 }
 
 /// `//` becomes `/`.
@@ -63,8 +93,24 @@ mod tests {
             ("/", "/"),
             ("/a//b/", "/a//b/"),
         ] {
-            assert_eq!(normalize(path), expected, "{path}");
+            assert_eq!(normalize(path).as_deref(), Some(expected), "{path}");
         }
+    }
+
+    #[test]
+    fn what_needs_no_escape_loses_it_and_what_needs_one_gets_it() {
+        for (path, expected) in [
+            ("/%63%48%2d%2E%5f%7e%30", "/cH-._~0"),
+            ("/%c3%A9%20%2b%7c", "/%c3%A9%20%2b%7c"),
+            ("/%25%36%33", "/%2563"),
+            ("/%zz%4%", "/%zz%4%"),
+            ("/a\"<>^`{|}b", "/a%22%3C%3E%5E%60%7B%7C%7Db"),
+            ("/a!$&'()*+,;=:@[]", "/a!$&'()*+,;=:@[]"),
+            ("/%+1", "/%+1"),
+        ] {
+            assert_eq!(normalize(path).as_deref(), Some(expected), "{path}");
+        }
+        assert_eq!(normalize("/a%00"), None);
     }
 
     #[test]

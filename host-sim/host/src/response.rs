@@ -88,7 +88,9 @@ impl Engine {
         for name in HOP_HEADERS {
             headers::remove(&mut head, name);
         }
-        headers::set(&mut head, b"date", calendar::http_date(now.wall).as_bytes());
+        if headers::get(&head, b"date").is_none() {
+            headers::add(&mut head, b"date", calendar::http_date(now.wall).as_bytes());
+        }
         headers::set(&mut head, b"server", b"envoy");
         let http = process
             .config()
@@ -100,7 +102,7 @@ impl Engine {
         {
             headers::set(&mut head, b"x-request-id", request_id.as_bytes());
         }
-        if !stream.request_complete {
+        if !stream.request_complete || stream.closes_connection {
             headers::set(&mut head, b"connection", b"close");
         }
         stream.sent_head = Some(head.clone());
@@ -193,7 +195,7 @@ impl Engine {
 
     /// The end of a request: `on_log` of all filters, the log line, `on_done` of all filters. When the
     /// client has left, an attempt that is still under way ends after them.
-    fn finish_filters(&mut self, key: StreamKey) {
+    pub(crate) fn finish_filters(&mut self, key: StreamKey) {
         let now = self.now.monotonic;
         let Some(stream) = self.streams.get_mut(&key) else {
             return;

@@ -36,6 +36,8 @@ pub(crate) struct Stream {
     pub(crate) sent_head: Option<Headers>,
     /// All of the request has arrived.
     pub(crate) request_complete: bool,
+    /// The client's connection ends with the response.
+    pub(crate) closes_connection: bool,
     pub(crate) idle_timeout: Option<Duration>,
     pub(crate) idle_timer: Option<TimerId>,
 }
@@ -146,6 +148,7 @@ impl Stream {
             response: Response::None,
             sent_head: None,
             request_complete: false,
+            closes_connection: false,
             idle_timeout: None,
             idle_timer: None,
         }

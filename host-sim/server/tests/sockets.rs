@@ -215,7 +215,7 @@ fn a_body_that_becomes_unreadable_ends_both_connections() {
                 .starts_with("HTTP/1.1 400 Bad Request\r\n")
         );
         assert_eq!(read_all(&mut upstream).await, "");
-        assert!(gateway.saw(|event| matches!(event, Event::RequestReset { .. })));
+        assert!(gateway.saw(|event| matches!(event, Event::RequestBroken { .. })));
     });
 }
 

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::filter::Deferred;
 use crate::guests::Owner;
 use crate::headers;
+use crate::inline::{self, Side};
 use crate::io::Headers;
 
 /// Foreign functions that Envoy has and this host does not model.
@@ -168,7 +169,7 @@ impl HostCalls for Guest<'_> {
         let headers = self.writable(map)?;
         headers.clear();
         for (name, value) in pairs {
-            headers::add(headers, &name, &value);
+            inline::add(headers, side_of(map), &name, &value);
         }
         self.changed(map);
         Ok(())
@@ -186,7 +187,7 @@ impl HostCalls for Guest<'_> {
     }
 
     fn add_header_map_value(&mut self, map: MapKind, name: &[u8], value: &[u8]) -> Answer<()> {
-        headers::add(self.writable(map)?, name, value);
+        inline::add(self.writable(map)?, side_of(map), name, value);
         self.changed(map);
         Ok(())
     }
@@ -396,5 +397,14 @@ impl HostCalls for Guest<'_> {
             .chain(host)
             .map(|(key, value)| format!("{key}={value}"))
             .collect()
+    }
+}
+
+/// Which names a map keeps in one line.
+fn side_of(map: MapKind) -> Side {
+    match map {
+        MapKind::RequestHeaders => Side::Request,
+        MapKind::ResponseHeaders => Side::Response,
+        _ => Side::Neither,
     }
 }

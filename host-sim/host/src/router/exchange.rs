@@ -2,6 +2,7 @@
 
 use crate::chain::{ChainKey, Direction, Piece};
 use crate::engine::Engine;
+use crate::inline::{self, Side};
 use crate::io::{Command, Headers, UpstreamId};
 
 impl Engine {
@@ -101,7 +102,7 @@ impl Engine {
         attempt.times.response_begin = Some(now);
         attempt.upstream_over = end;
         attempt.chain.encode.end_seen = end;
-        attempt.chain.response_headers = Some(headers);
+        attempt.chain.response_headers = Some(inline::joined(Side::Response, headers));
         let key = attempt.stream;
         if end {
             attempt.times.response_end = Some(now);

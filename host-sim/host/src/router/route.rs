@@ -35,7 +35,10 @@ fn find(http: &HttpConnectionManager, request: &Headers) -> Option<RouteRef> {
 }
 
 fn matches(route: &Route, request: &Headers) -> bool {
-    let path = headers::text(request, ":path").unwrap_or_default();
+    // CONNECT has no path, and routes for it are not modelled.
+    let Some(path) = headers::text(request, ":path") else {
+        return false;
+    };
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let path_matches = match &route.path {
         PathMatch::Prefix(prefix) => path.starts_with(prefix.as_str()),

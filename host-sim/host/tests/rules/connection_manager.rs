@@ -1,6 +1,8 @@
 //! What happens before the first filter and after the last.
 
-use crate::stage::{Setup, Stage, passes, value};
+use host_sim_host::abi::{Call, LocalResponse, MapKind};
+
+use crate::stage::{Setup, Stage, guest, log, passes, value};
 
 fn head_of(extra: &[(&str, &str)]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut stage = Setup::new(&[]).start();
@@ -71,6 +73,100 @@ fn the_path_is_put_in_order_and_the_query_left_alone() {
 }
 
 #[test]
+fn a_path_has_one_spelling() {
+    let head = head_of(&[(":path", "/%63hat/%7e|?%63")]);
+    assert_eq!(value(&head, ":path"), Some("/chat/~%7C?%63"));
+}
+
+#[test]
+fn several_lines_of_a_header_are_one_before_the_first_filter() {
+    let script = guest(|host, call| {
+        if let Call::RequestHeaders { .. } = call {
+            let key = host.get_header_map_value(MapKind::RequestHeaders, b"authorization");
+            assert_eq!(key.unwrap(), b"Bearer a,Bearer b");
+            for name in [&b"accept"[..], b"x-two"] {
+                for value in [b"1", b"2"] {
+                    let added = host.add_header_map_value(MapKind::RequestHeaders, name, value);
+                    added.unwrap();
+                }
+            }
+        }
+        None
+    });
+    let mut stage = Setup::new(&[("a", script)]).start();
+    let lines = [
+        ("authorization", "Bearer a"),
+        ("authorization", "Bearer b"),
+        ("te", "trailers, gzip"),
+        ("x-api-key", "1"),
+        ("x-api-key", "2"),
+    ];
+    stage.request(1, &lines, true);
+    stage.connect();
+    let head = stage.sent_upstream().0.unwrap();
+    let values = |wanted: &str| -> Vec<_> {
+        let lines = head.iter().filter(|(name, _)| name == wanted.as_bytes());
+        lines.map(|(_, value)| value.as_slice()).collect()
+    };
+    assert_eq!(values("authorization"), [b"Bearer a,Bearer b"]);
+    assert_eq!(values("x-api-key"), [b"1", b"2"]);
+    assert_eq!(values("accept"), [b"1,2"]);
+    assert_eq!(values("x-two"), [b"1", b"2"]);
+    assert_eq!(values("te"), [b"trailers"]);
+}
+
+#[test]
+fn several_lines_of_a_header_of_a_response_are_one_too() {
+    let mut stage = Setup::new(&[]).start();
+    stage.get(1);
+    let lines = [
+        ("vary", "a"),
+        ("set-cookie", "a"),
+        ("vary", "b"),
+        ("set-cookie", "b"),
+    ];
+    stage.answer(200, &lines, true);
+    let headers = stage.response(1).headers;
+    assert_eq!(value(&headers, "vary"), Some("a,b"));
+    assert_eq!(
+        headers
+            .iter()
+            .filter(|(name, _)| name == b"set-cookie")
+            .count(),
+        2
+    );
+}
+
+#[test]
+fn the_date_of_a_worker_is_kept() {
+    let mut stage = Setup::new(&[]).start();
+    stage.get(1);
+    stage.answer(200, &[("date", "yesterday")], true);
+    assert_eq!(value(&stage.response(1).headers, "date"), Some("yesterday"));
+}
+
+#[test]
+fn the_log_names_the_cluster_of_the_route_when_a_filter_answers() {
+    let script = guest(|host, call| {
+        matches!(call, Call::RequestHeaders { .. }).then(|| {
+            let response = LocalResponse {
+                status: 401,
+                details: Vec::new(),
+                body: Vec::new(),
+                headers: Vec::new(),
+            };
+            host.send_local_response(response).unwrap();
+            0
+        })
+    });
+    let mut setup = Setup::new(&[("a", script)]);
+    setup.http().access_log = vec![log(&[("cluster", "%UPSTREAM_CLUSTER%")])];
+    let mut stage = setup.start();
+    stage.get(1);
+    assert_eq!(stage.last_log(), r#"{"cluster":"workers"}"#);
+}
+
+#[test]
 fn what_envoy_refuses_reaches_no_filter() {
     for (extra, status, details) in [
         ([(":path", "/a%2Fb")], 400, "path_normalization_failed"),
@@ -78,7 +174,9 @@ fn what_envoy_refuses_reaches_no_filter() {
         ([("x-no-host", "1")], 400, "missing_host_header"),
         ([("x_y", "1")], 400, "http1.unexpected_underscore"),
         ([(":path", "a")], 400, "http1.codec_error"),
+        ([(":path", "/a%00")], 400, "path_normalization_failed"),
         ([(":path", "*")], 404, "absolute_path_rejected"),
+        ([(":path", "http://h?q")], 404, "absolute_path_rejected"),
     ] {
         assert_eq!(refused(&extra), (status, details.to_owned()), "{extra:?}");
     }

@@ -3,6 +3,7 @@
 mod bodies;
 mod callouts;
 mod connection_manager;
+mod connections;
 mod hosts;
 mod leaving;
 mod limits;

@@ -192,10 +192,12 @@ impl Connection {
                 });
             }
             BadRequest::Body => {
-                let unanswered = self.client.reply() == Reply::Waiting;
-                self.abandon();
-                if unanswered {
-                    self.client.out.borrow_mut().push(BAD_BODY_REPLY);
+                if let Some(stream) = self.stream {
+                    self.driver.send(Event::RequestBroken {
+                        stream,
+                        status: 400,
+                        details: "http1.codec_error",
+                    });
                 }
                 self.client.break_off();
             }
@@ -278,7 +280,3 @@ impl Connection {
         }
     }
 }
-
-/// What Envoy answers when a body becomes unreadable before the response began.
-const BAD_BODY_REPLY: &[u8] =
-    b"HTTP/1.1 400 Bad Request\r\ncontent-length: 11\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\nBad Request";

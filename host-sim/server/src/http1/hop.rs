@@ -21,25 +21,23 @@ const PROTECTED: [&[u8]; 3] = [
     b"x-forwarded-proto",
 ];
 
-/// Why the headers cannot be put in order.
+/// `connection` names what it may not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadHop {
-    /// `connection` names what it may not.
-    Rejected,
-    /// The client asks for another protocol.
-    Upgrade,
+pub struct BadHop;
+
+/// The client asks for another protocol; the one for HTTP/2 is not looked at.
+#[must_use]
+pub fn asks_to_upgrade(headers: &Headers) -> bool {
+    let other = values(headers, b"upgrade").any(|to| !to.eq_ignore_ascii_case(b"h2c"));
+    other && has_token(headers, b"connection", b"upgrade")
 }
 
 /// Takes them away, and with them every header that `connection` names, as Envoy does: any client
-/// can have any of its own headers dropped that way.
+/// can have any of its own headers dropped that way. Who asks for another protocol keeps them all.
 ///
 /// # Errors
 /// See [`BadHop`].
 pub fn remove(headers: &mut Headers) -> Result<(), BadHop> {
-    if has_token(headers, b"connection", b"upgrade") && values(headers, b"upgrade").next().is_some()
-    {
-        return Err(BadHop::Upgrade);
-    }
     let lists = values(headers, b"connection").flat_map(|value| value.split(|byte| *byte == b','));
     let named: Vec<Vec<u8>> = lists
         .map(|name| name.trim_ascii().to_ascii_lowercase())
@@ -48,7 +46,7 @@ pub fn remove(headers: &mut Headers) -> Result<(), BadHop> {
         .iter()
         .any(|name| name.starts_with(b":") || PROTECTED.contains(&name.as_slice()))
     {
-        return Err(BadHop::Rejected);
+        return Err(BadHop);
     }
     headers.retain(|(name, _)| {
         let frames_the_body = name == b"content-length";

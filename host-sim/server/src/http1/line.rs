@@ -45,6 +45,8 @@ pub enum BadLine {
     Version,
     /// It is no request line.
     Malformed,
+    /// It would be one without some character.
+    Character,
 }
 
 /// Looks at the first line of a head, without its line feed.
@@ -56,7 +58,10 @@ pub fn check(line: &[u8]) -> Result<(), BadLine> {
     let mut words = line.split(|byte| *byte == b' ');
     let (method, target, version, more) = (words.next(), words.next(), words.next(), words.next());
     let known = method.is_some_and(|method| METHODS.iter().any(|known| known.as_bytes() == method));
-    if !known || more.is_some() {
+    if version.is_some() && more.is_none() && line.iter().any(|byte| is_forbidden(*byte)) {
+        return Err(BadLine::Character);
+    }
+    if !known || more.is_some() || !line.is_ascii() {
         return Err(BadLine::Malformed);
     }
     match (target, version) {
@@ -65,6 +70,11 @@ pub fn check(line: &[u8]) -> Result<(), BadLine> {
         (Some([b'/', ..]), None) => Err(BadLine::Version),
         _ => Err(BadLine::Malformed),
     }
+}
+
+/// What no head may hold.
+fn is_forbidden(byte: u8) -> bool {
+    byte.is_ascii_control() && !matches!(byte, b'\t' | b'\r' | b'\n')
 }
 
 fn is_version(text: &[u8]) -> bool {

@@ -5,6 +5,7 @@
 pub mod body;
 pub mod buffer;
 pub mod encode;
+pub mod forgive;
 pub mod head;
 pub mod hop;
 pub mod line;

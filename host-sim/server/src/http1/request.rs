@@ -4,9 +4,10 @@ use host_sim_host::io::Headers;
 
 use super::body::{Body, Framing};
 use super::buffer::Buffer;
+use super::forgive;
 use super::head::{BadLength, Found, HEAD_LIMIT_BYTES, HEADER_COUNT_LIMIT, HeadScan, Length};
 use super::head::{asks_to_close, has_token, headers_of, length_of};
-use super::hop::{self, BadHop};
+use super::hop;
 use super::line::{self, BadLine};
 use super::target::{BadTarget, Target};
 
@@ -83,9 +84,9 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
 const TLS_HELLO: &[u8] = &[0x16, 0x03];
 
 const CODEC_ERROR: BadRequest = refused("http1.codec_error");
-const UPGRADE: BadRequest = BadRequest::Refused {
+const HTTPS: BadRequest = BadRequest::Refused {
     status: 403,
-    details: "upgrade_failed",
+    details: "http1.https_url_on_plaintext_connection",
 };
 const TOO_LARGE: BadRequest = BadRequest::Refused {
     status: 431,
@@ -103,6 +104,8 @@ const BAD_ENCODING: BadRequest = BadRequest::Refused {
     status: 501,
     details: "http1.invalid_transfer_encoding",
 };
+const CHARACTERS: BadRequest = refused("http1.invalid_characters");
+const BODY: BadRequest = refused("http1.body_disallowed");
 const TWO_LENGTHS: BadRequest = refused("http1.content_length_and_chunked_not_allowed");
 
 impl RequestDecoder {
@@ -200,10 +203,12 @@ impl RequestDecoder {
 
 /// A head with its empty line, or the beginning of one to look for errors.
 fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
+    let bytes = &*forgive::straighten(bytes);
     let first = bytes.split(|byte| *byte == b'\n').next();
     line::check(first.unwrap_or_default()).map_err(|bad| match bad {
         BadLine::Version => OLD_VERSION,
         BadLine::Malformed => CODEC_ERROR,
+        BadLine::Character => CHARACTERS,
     })?;
     let mut lines = [httparse::EMPTY_HEADER; HEADER_COUNT_LIMIT];
     let mut request = httparse::Request::new(&mut lines);
@@ -211,12 +216,17 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
         Ok(httparse::Status::Complete(_)) => {}
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(httparse::Error::TooManyHeaders) => return Err(TOO_MANY),
-        Err(httparse::Error::HeaderValue) => return Err(refused("http1.invalid_characters")),
+        Err(httparse::Error::HeaderValue) => return Err(CHARACTERS),
         Err(_) => return Err(CODEC_ERROR),
     }
     let method = request.method.unwrap_or_default();
     let mut fields = headers_of(request.headers);
+    let other_protocol = method == "CONNECT" || hop::asks_to_upgrade(&fields);
     let framing = match length_of(&fields) {
+        Ok(Length::Chunked) if method == "CONNECT" => return Err(BAD_ENCODING),
+        Ok(Length::Bytes(1..)) if method == "CONNECT" => return Err(BODY),
+        // Whatever comes is of another protocol.
+        Ok(_) if other_protocol => Framing::UntilClose,
         Ok(Length::Chunked) => Framing::Chunked,
         Ok(Length::Bytes(0) | Length::Unsaid) => Framing::Empty,
         Ok(Length::Bytes(length)) => Framing::Length(length),
@@ -226,10 +236,9 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
     };
     let close = asks_to_close(&fields);
     let expect_continue = has_token(&fields, b"expect", b"100-continue");
-    hop::remove(&mut fields).map_err(|bad| match bad {
-        BadHop::Rejected => refused("http1.connection_header_rejected"),
-        BadHop::Upgrade => UPGRADE,
-    })?;
+    if !hop::asks_to_upgrade(&fields) {
+        hop::remove(&mut fields).map_err(|_| refused("http1.connection_header_rejected"))?;
+    }
     let target =
         Target::of(method, request.path.unwrap_or_default(), &fields).map_err(bad_target)?;
     fields.retain(|(name, _)| name != b"host" && !(expect_continue && name == b"expect"));
@@ -250,6 +259,7 @@ fn bad_target(bad: BadTarget) -> BadRequest {
     match bad {
         BadTarget::Malformed => CODEC_ERROR,
         BadTarget::Url => refused("http1.invalid_url"),
+        BadTarget::Https => HTTPS,
         BadTarget::Scheme => refused("http1.invalid_scheme"),
         BadTarget::Authority => refused("http.invalid_authority"),
     }

@@ -13,6 +13,8 @@ pub enum BadTarget {
     Url,
     /// A URL that is neither `http` nor `https`.
     Scheme,
+    /// An `https` URL, but the connection is not encrypted.
+    Https,
     /// A host with characters that none may have.
     Authority,
 }
@@ -21,7 +23,8 @@ pub enum BadTarget {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     authority: Option<Vec<u8>>,
-    path: Vec<u8>,
+    /// `CONNECT` has none.
+    path: Option<Vec<u8>>,
     scheme: Vec<u8>,
 }
 
@@ -34,14 +37,16 @@ impl Target {
     pub fn of(method: &str, path: &str, fields: &Headers) -> Result<Target, BadTarget> {
         let hosts: Vec<&[u8]> = values(fields, b"host").collect();
         let host = (!hosts.is_empty()).then(|| hosts.join(&b','));
-        let target = if path.starts_with('/') || (path == "*" && method == "OPTIONS") {
+        let target = if method == "CONNECT" {
+            connect(path)?
+        } else if path.starts_with('/') || (path == "*" && method == "OPTIONS") {
             Target {
                 authority: host,
-                path: path.into(),
+                path: Some(path.into()),
                 scheme: b"http".to_vec(),
             }
         } else {
-            absolute(method, path)?
+            absolute(path)?
         };
         match &target.authority {
             Some(authority) if !authority.iter().all(|byte| is_of_authority(*byte)) => {
@@ -51,43 +56,61 @@ impl Target {
         }
     }
 
-    /// The four pseudo headers.
+    /// The pseudo headers.
     #[must_use]
     pub fn into_headers(self, method: &str) -> Headers {
         let authority = self
             .authority
             .map(|authority| (b":authority".to_vec(), authority));
+        let path = self.path.map(|path| (b":path".to_vec(), path));
         let rest = [
-            (b":path".to_vec(), self.path),
             (b":method".to_vec(), method.as_bytes().to_vec()),
             (b":scheme".to_vec(), self.scheme),
         ];
-        authority.into_iter().chain(rest).collect()
+        authority.into_iter().chain(path).chain(rest).collect()
+    }
+}
+
+/// `host:port` of a `CONNECT`.
+fn connect(target: &str) -> Result<Target, BadTarget> {
+    let is_port =
+        |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    match target.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && !host.contains(['/', '@']) && is_port(port) => {
+            Ok(Target {
+                authority: Some(target.into()),
+                path: None,
+                scheme: b"http".to_vec(),
+            })
+        }
+        _ => Err(BadTarget::Url),
     }
 }
 
 /// `http://user@host:port/path`; the user is dropped.
-fn absolute(method: &str, url: &str) -> Result<Target, BadTarget> {
-    let (scheme, rest) = url
-        .split_once("://")
-        .filter(|_| method != "CONNECT")
-        .ok_or(match url {
-            "*" => BadTarget::Url,
-            _ => BadTarget::Malformed,
-        })?;
+fn absolute(url: &str) -> Result<Target, BadTarget> {
+    let (scheme, rest) = url.split_once("://").ok_or(match url {
+        "*" => BadTarget::Url,
+        _ => BadTarget::Malformed,
+    })?;
     let scheme = scheme.to_ascii_lowercase();
-    if !["http", "https"].contains(&scheme.as_str()) {
-        return Err(BadTarget::Scheme);
+    match scheme.as_str() {
+        "http" => {}
+        "https" => return Err(BadTarget::Https),
+        _ => return Err(BadTarget::Scheme),
     }
-    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let authority = authority.rsplit('@').next().unwrap_or_default();
     if authority.is_empty() {
         return Err(BadTarget::Url);
     }
+    if authority.contains('#') {
+        return Err(BadTarget::Malformed);
+    }
     let path = if path.is_empty() { "/" } else { path };
     Ok(Target {
         authority: Some(authority.into()),
-        path: path.into(),
+        path: Some(path.into()),
         scheme: scheme.into_bytes(),
     })
 }

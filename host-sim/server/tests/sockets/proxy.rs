@@ -123,6 +123,17 @@ impl Engine for Proxy {
                     upstream: upstream_of(stream),
                 });
             }
+            Event::RequestBroken { stream, status, .. } => {
+                self.commands.push(Command::CancelUpstream {
+                    upstream: upstream_of(stream),
+                });
+                let headers = vec![(b":status".to_vec(), status.to_string().into_bytes())];
+                self.commands.push(Command::SendHeaders {
+                    stream,
+                    headers,
+                    end_stream: true,
+                });
+            }
             Event::RequestRejected { stream, status, .. } => {
                 let headers = vec![(b":status".to_vec(), status.to_string().into_bytes())];
                 self.commands.push(Command::SendHeaders {

@@ -124,6 +124,15 @@ impl Stage {
         });
     }
 
+    /// Chunks that break the rules.
+    pub fn garble(&mut self, id: u64) {
+        self.handle(Event::RequestBroken {
+            stream: StreamId(id),
+            status: 400,
+            details: "http1.codec_error",
+        });
+    }
+
     /// Ports of the attempts so far.
     pub fn tried(&self) -> Vec<u16> {
         let port = |command: &Command| match command {

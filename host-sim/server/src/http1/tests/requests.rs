@@ -93,8 +93,8 @@ fn an_absolute_url_replaces_the_host() {
             ":authority=real\n:path=/\n:method=GET\n:scheme=http\n",
         ),
         (
-            "https://user@real/p",
-            ":authority=real\n:path=/p\n:method=GET\n:scheme=https\n",
+            "http://user@real/p",
+            ":authority=real\n:path=/p\n:method=GET\n:scheme=http\n",
         ),
         (
             "http://real?q",
@@ -137,6 +137,36 @@ fn what_the_connection_header_names_is_dropped() {
     assert!(
         lines(&request.head).contains("content-length=1"),
         "the body stays framed"
+    );
+}
+
+#[test]
+fn who_wants_another_protocol_keeps_the_headers_that_say_so() {
+    let bytes = b"GET / HTTP/1.1\r\nhost: h\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n";
+    let head = one(bytes).head;
+    assert!(lines(&head).ends_with("connection=Upgrade\nupgrade=websocket\n"));
+    assert!(!head.end_stream, "what follows is not another request");
+    let bytes = b"GET / HTTP/1.1\r\nhost: h\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n";
+    let head = one(bytes).head;
+    assert!(lines(&head).ends_with(":scheme=http\n") && head.end_stream);
+}
+
+#[test]
+fn a_connect_has_an_authority_and_no_path() {
+    let head = one(b"CONNECT real:443 HTTP/1.1\r\nhost: other\r\n\r\n").head;
+    assert_eq!(
+        lines(&head),
+        ":authority=real:443\n:method=CONNECT\n:scheme=http\n"
+    );
+    assert!(!head.end_stream);
+}
+
+#[test]
+fn blanks_and_folded_lines_are_forgiven() {
+    let head = one(b"GET  /p\tHTTP/1.1 \r\nhost: h\r\nx: 1\r\n 2\r\n\r\n").head;
+    assert_eq!(
+        lines(&head),
+        ":authority=h\n:path=/p\n:method=GET\n:scheme=http\nx=1 2\n"
     );
 }
 
@@ -191,6 +221,7 @@ const fn refused(status: u16, details: &'static str) -> BadRequest {
 #[test]
 fn what_is_not_a_request_is_refused() {
     let codec_error = refused(400, "http1.codec_error");
+    let url = refused(400, "http1.invalid_url");
     let both = refused(400, "http1.content_length_and_chunked_not_allowed");
     let encoding = refused(501, "http1.invalid_transfer_encoding");
     let old = refused(426, "low_version");
@@ -211,18 +242,29 @@ fn what_is_not_a_request_is_refused() {
         (b"get / HTTP/1.1\r\nhost: h\r\n\r\n", codec_error),
         (b"M-SEARCH / HTTP/1.1\r\nhost: h\r\n\r\n", codec_error),
         (b"GET path HTTP/1.1\r\nhost: h\r\n\r\n", codec_error),
-        (b"CONNECT h:1 HTTP/1.1\r\nhost: h\r\n\r\n", codec_error),
-        (b"GET * HTTP/1.1\r\nhost: h\r\n\r\n", refused(400, "http1.invalid_url")),
+        (b"CONNECT h HTTP/1.1\r\nhost: h\r\n\r\n", url),
+        (b"CONNECT /x HTTP/1.1\r\nhost: h\r\n\r\n", url),
+        (b"CONNECT u@h:1 HTTP/1.1\r\nhost: h\r\n\r\n", url),
+        (b"CONNECT h:99999 HTTP/1.1\r\nhost: h\r\n\r\n", url),
+        (b"CONNECT h:1 HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n", encoding),
+        (b"GET http://h#x HTTP/1.1\r\nhost: h\r\n\r\n", codec_error),
+        (b"CONNECT :1 HTTP/1.1\r\nhost: h\r\n\r\n", url),
+        (b"CONNECT h:1 HTTP/1.1\r\nhost: h\r\ncontent-length: 2\r\n\r\nab", refused(400, "http1.body_disallowed")),
+        (b"GET https://h/ HTTP/1.1\r\nhost: h\r\n\r\n", refused(403, "http1.https_url_on_plaintext_connection")),
+        (b"GET * HTTP/1.1\r\nhost: h\r\n\r\n", url),
         (b"GET ftp://h/ HTTP/1.1\r\nhost: h\r\n\r\n", refused(400, "http1.invalid_scheme")),
-        (b"GET / HTTP/1.1\r\nhost: h\r\nx: y\r\n folded\r\n\r\n", codec_error),
+        (b"GET / HTTP/1.1\r\n x: y\r\nhost: h\r\n\r\n", codec_error),
         (b"GET / HTTP/1.1\r\nhost: h h\r\n\r\n", authority),
         (b"GET / HTTP/1.1\r\nhost: h/x\r\n\r\n", authority),
         (b"GET / HTTP/1.1\r\nhost: \xff\r\n\r\n", authority),
         (b"GET / HTTP/1.1\r\nhost: h\r\nx: a\x00b\r\n\r\n", characters),
         (b"GET / HTTP/1.1\r\nhost: h\r\nx: a\x7fb\r\n\r\n", characters),
+        (b"GET /\x01 HTTP/1.1\r\nhost: h\r\n\r\n", characters),
+        (b"G\x01T / HTTP/1.1\r\nhost: h\r\n\r\n", characters),
+        (b"GET /\xe9 HTTP/1.1\r\nhost: h\r\n\r\n", codec_error),
+        (b"GET /?\xe9 HTTP/1.1\r\nhost: h\r\n\r\n", codec_error),
         (b"GET / HTTP/1.1\r\nhost: h\r\nconnection: x-forwarded-for\r\n\r\n", hop),
         (b"GET / HTTP/1.1\r\nhost: h\r\nconnection: :path\r\n\r\n", hop),
-        (b"GET / HTTP/1.1\r\nhost: h\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n", refused(403, "upgrade_failed")),
         (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\n", codec_error),
         (b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 18446744073709551616\r\n\r\n", codec_error),
         (b"GET / HTTP/1.0\r\nhost: h\r\n\r\n", refused(426, "low_version")),
