@@ -6,7 +6,7 @@ use crate::raw::Raw;
 use crate::read::{Fields, list, object, text, whole, word};
 use crate::tenant::{TenantIndex, tenant_index};
 use crate::time::utc;
-use crate::unique::twice;
+use crate::unique::{unique, unique_shown};
 
 /// Most keys in the document, which every VM holds. More than a few thousand belong into a
 /// catalogue that is polled.
@@ -110,15 +110,9 @@ pub(crate) fn auth(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Auth, ConfigE
 
 fn keys(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Vec<ApiKey>, ConfigError> {
     let keys = list(raw, MAX_KEYS, |raw, _| key(raw, tenants))?;
-    let taken = |field: &str, places: Option<(usize, usize)>| match places {
-        None => Ok(()),
-        Some((first, second)) => {
-            let reason = format!("is the {field} of auth.keys[{first}] already");
-            Err(ConfigError::new(reason).in_field(field).in_item(second))
-        }
-    };
-    taken("id", twice(keys.iter().map(|key| &key.id)))?;
-    taken("sha256", twice(keys.iter().map(|key| &key.sha256)))?;
+    unique("auth.keys", "id", keys.iter().map(|key| key.id.as_str()))?;
+    let digests = keys.iter().map(|key| &key.sha256);
+    unique_shown("auth.keys", "sha256", digests, |_| None)?;
     Ok(keys)
 }
 

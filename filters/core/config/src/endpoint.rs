@@ -10,7 +10,7 @@ use crate::form::{id, model_name};
 use crate::raw::Raw;
 use crate::read::{flag, list, object, text, whole, word};
 use crate::tenant::{TenantIndex, tenant_index};
-use crate::unique::twice;
+use crate::unique::unique;
 use crate::worker::Worker;
 
 /// Most endpoints. Every VM holds the whole table, and the model list answers all of it at once.
@@ -81,31 +81,13 @@ pub(crate) fn endpoints(
     let endpoints = list(raw, MAX_ENDPOINTS, |raw, _| {
         endpoint(raw, &workers, tenants)
     })?;
-    unique(&endpoints, "name", |endpoint| &endpoint.name)?;
-    unique(&endpoints, "slug", |endpoint| &endpoint.slug)?;
+    let names = endpoints
+        .iter()
+        .map(|endpoint: &Endpoint| endpoint.name.as_str());
+    unique("endpoints", "name", names)?;
+    let slugs = endpoints.iter().map(|endpoint| endpoint.slug.as_str());
+    unique("endpoints", "slug", slugs)?;
     Ok(endpoints)
-}
-
-/// Refuses two endpoints with the same value.
-fn unique<'a>(
-    endpoints: &'a [Endpoint],
-    field: &str,
-    value: impl Fn(&'a Endpoint) -> &'a str,
-) -> Result<(), ConfigError> {
-    let Some((first, second)) = twice(endpoints.iter().map(&value)) else {
-        return Ok(());
-    };
-    let shown = Raw::Text(
-        endpoints
-            .get(second)
-            .map(value)
-            .unwrap_or_default()
-            .to_owned(),
-    );
-    let reason = format!("is the {field} of endpoints[{first}] already");
-    Err(ConfigError::of(&shown, reason)
-        .in_field(field)
-        .in_item(second))
 }
 
 fn endpoint(

@@ -4,7 +4,7 @@ use crate::error::ConfigError;
 use crate::form::id;
 use crate::raw::Raw;
 use crate::read::{list, object, whole, word};
-use crate::unique::twice;
+use crate::unique::unique;
 
 /// Most limits. Each costs every request a compare-and-swap in shared data.
 pub const MAX_LIMITS: usize = 8;
@@ -48,14 +48,9 @@ pub enum Dimension {
 /// The section.
 pub(crate) fn limits(raw: &Raw) -> Result<Vec<Limit>, ConfigError> {
     let limits = list(raw, MAX_LIMITS, |raw, _| limit(raw))?;
-    match twice(limits.iter().map(|limit| &limit.name)) {
-        None => Ok(limits),
-        Some((first, second)) => Err(ConfigError::new(format!(
-            "is the name of limits[{first}] already"
-        ))
-        .in_field("name")
-        .in_item(second)),
-    }
+    let names = limits.iter().map(|limit: &Limit| limit.name.as_str());
+    unique("limits", "name", names)?;
+    Ok(limits)
 }
 
 fn limit(raw: &Raw) -> Result<Limit, ConfigError> {

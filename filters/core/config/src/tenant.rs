@@ -6,7 +6,7 @@ use crate::error::ConfigError;
 use crate::form::{id, model_patterns};
 use crate::raw::Raw;
 use crate::read::{list, object, text, word};
-use crate::unique::twice;
+use crate::unique::unique;
 
 /// Most tenants. Every VM holds the whole table.
 pub const MAX_TENANTS: usize = 4096;
@@ -31,14 +31,9 @@ pub(crate) type TenantIndex<'a> = BTreeMap<&'a str, usize>;
 /// All tenants.
 pub(crate) fn tenants(raw: &Raw) -> Result<Vec<Tenant>, ConfigError> {
     let tenants = list(raw, MAX_TENANTS, |raw, _| tenant(raw))?;
-    match twice(tenants.iter().map(|tenant| &tenant.id)) {
-        None => Ok(tenants),
-        Some((first, second)) => Err(ConfigError::new(format!(
-            "is the id of tenants[{first}] already"
-        ))
-        .in_field("id")
-        .in_item(second)),
-    }
+    let ids = tenants.iter().map(|tenant: &Tenant| tenant.id.as_str());
+    unique("tenants", "id", ids)?;
+    Ok(tenants)
 }
 
 fn tenant(raw: &Raw) -> Result<Tenant, ConfigError> {

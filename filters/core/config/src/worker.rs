@@ -6,6 +6,7 @@ use crate::error::ConfigError;
 use crate::form::{env_name, header_name, id};
 use crate::raw::Raw;
 use crate::read::{list, object, text, whole};
+use crate::unique::unique;
 
 /// Most workers. Every VM holds the whole table, and Envoy builds one host for each.
 pub const MAX_WORKERS: usize = 1024;
@@ -61,11 +62,8 @@ pub enum CredentialHeader {
 
 /// All workers.
 pub(crate) fn workers(raw: &Raw) -> Result<Vec<Worker>, ConfigError> {
-    list(raw, MAX_WORKERS, |raw, before| {
+    let workers = list(raw, MAX_WORKERS, |raw, before| {
         let worker = worker(raw)?;
-        if before.iter().any(|other: &Worker| other.id == worker.id) {
-            return Err(ConfigError::new(format!("{} is taken", worker.id)).in_field("id"));
-        }
         let same =
             |other: &&Worker| (&other.cluster, other.address) == (&worker.cluster, worker.address);
         if let Some(other) = before.iter().find(same) {
@@ -73,7 +71,13 @@ pub(crate) fn workers(raw: &Raw) -> Result<Vec<Worker>, ConfigError> {
             return Err(ConfigError::new(reason).in_field("address"));
         }
         Ok(worker)
-    })
+    })?;
+    unique(
+        "workers",
+        "id",
+        workers.iter().map(|worker| worker.id.as_str()),
+    )?;
+    Ok(workers)
 }
 
 fn worker(raw: &Raw) -> Result<Worker, ConfigError> {

@@ -215,7 +215,7 @@ fn a_tenant_has_its_form() {
             ),
             (
                 r#"{"id":"t"},{"id":"u"},{"id":"t"}"#,
-                "tenants[2].id: is the id of tenants[0] already",
+                r#"tenants[2].id: "t": is the id of tenants[0] already"#,
             ),
             (&many, "tenants: has 4097 items: must have at most 4096"),
         ],
@@ -397,7 +397,7 @@ fn a_limit_has_its_form() {
         ),
         (
             format!("{},{}", rate("1"), rate("2")),
-            "limits[1].name: is the name of limits[0] already".to_owned(),
+            r#"limits[1].name: "l": is the name of limits[0] already"#.to_owned(),
         ),
         (
             ["0"; 9].join(","),

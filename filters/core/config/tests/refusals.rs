@@ -227,7 +227,7 @@ fn a_worker_has_its_form() {
             ),
             (
                 &format!(r#"{{{w}}},{{"id":"w","address":"127.0.0.1:81"}}"#),
-                "workers[1].id: w is taken",
+                r#"workers[1].id: "w": is the id of workers[0] already"#,
             ),
             (
                 &format!(r#"{{{w}}},{{"id":"v","address":"127.0.0.1:80"}}"#),
