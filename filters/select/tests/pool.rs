@@ -5,17 +5,20 @@
     reason = "a test may panic"
 )]
 
-use std::collections::BTreeMap;
+mod support;
+
 use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_circuit::{Circuit, Rule, Verdict, record as after};
 use dragoman_contract::load::{STALE, Seat, worker_hash};
-use dragoman_contract::{ApiKind, Health, Mode, Plan, RequestRecord, Target};
+use dragoman_contract::{Health, Mode, Plan, RequestRecord};
+use dragoman_sdk::Action;
 use dragoman_sdk::fake::{Exchange, FakeHost, SharedMap};
 use dragoman_sdk::host::{Cas, Shared};
-use dragoman_sdk::{Action, Plugin};
 use dragoman_select::Select;
+
+use support::{host, record, select};
 
 const CONFIG: &str = r#"{
   "version": 1, "endpoints": [], "auth": {"mode": "off"},
@@ -39,9 +42,8 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let select = Select::configure(CONFIG.as_bytes(), &BTreeMap::new()).unwrap();
         Self {
-            select: Rc::new(select),
+            select: select(CONFIG),
             shared: SharedMap::default(),
             now: Duration::from_secs(1000),
         }
@@ -94,42 +96,20 @@ impl World {
 
     /// Workers in the plan and the ticket of a trial, or the code of the refusal.
     fn run(&self, workers: &[&'static str]) -> Result<(Vec<String>, Option<u32>), String> {
-        let target = |worker: &&'static str| Target {
-            worker,
-            served_model_name: "m",
-            weight: 100,
-        };
+        let targets: Vec<_> = workers.iter().map(|worker| (*worker, 100)).collect();
         let record = RequestRecord {
-            api: ApiKind::Chat,
-            stream: false,
-            body_len: 20,
-            model_start: 9,
-            model_end: 12,
-            max_tokens: 0,
-            endpoint: "chat",
-            version: "v1",
-            mode: Mode::Failover,
-            max_attempts: 16,
             timeout_ms: 1000,
-            body_sha256: None,
-            targets: workers.iter().map(target).collect(),
+            ..record(Mode::Failover, 16, &targets)
         };
-        let mut host = FakeHost {
-            shared: Rc::clone(&self.shared),
+        let host = FakeHost {
             now: self.now,
-            ..FakeHost::new(&[])
+            ..host(&record, &self.shared)
         };
-        host.properties
-            .insert("dragoman.request".into(), record.encode());
         let mut it = Exchange::new(&self.select, host);
         match it.headers(false) {
             Action::Continue => {
                 let plan = Plan::decode(&it.host.properties["dragoman.plan"]).unwrap();
-                let tried = plan
-                    .candidates
-                    .iter()
-                    .map(|candidate| candidate.worker.to_owned());
-                Ok((tried.collect(), plan.trial))
+                Ok((support::workers(&plan), plan.trial))
             }
             Action::Pause => {
                 Err(String::from_utf8(it.host.properties["dragoman.error"].clone()).unwrap())

@@ -5,13 +5,15 @@
     reason = "a test may panic"
 )]
 
-use std::collections::{BTreeMap, VecDeque};
-use std::rc::Rc;
+mod support;
 
-use dragoman_contract::{ApiKind, Mode, Plan, RequestRecord, Target};
+use std::collections::VecDeque;
+
+use dragoman_contract::{Mode, Plan, RequestRecord};
+use dragoman_sdk::Action;
 use dragoman_sdk::fake::{Exchange, FakeHost, SharedMap};
-use dragoman_sdk::{Action, Plugin};
-use dragoman_select::Select;
+
+use support::{host, record, select};
 
 const CONFIG: &str = r#"{
   "version": 1, "endpoints": [], "auth": {"mode": "off"},
@@ -20,41 +22,11 @@ const CONFIG: &str = r#"{
               {"id": "w3", "cluster": "a", "address": "127.0.0.1:9103"}]
 }"#;
 
-fn select() -> Rc<Select> {
-    Rc::new(Select::configure(CONFIG.as_bytes(), &BTreeMap::new()).unwrap())
-}
-
-fn record(mode: Mode, max_attempts: u8, workers: &[(&'static str, u32)]) -> RequestRecord<'static> {
-    let target = |&(worker, weight)| Target {
-        worker,
-        served_model_name: "m",
-        weight,
-    };
-    RequestRecord {
-        api: ApiKind::Chat,
-        stream: false,
-        body_len: 20,
-        model_start: 9,
-        model_end: 12,
-        max_tokens: 0,
-        endpoint: "chat",
-        version: "v1",
-        mode,
-        max_attempts,
-        timeout_ms: 1500,
-        body_sha256: None,
-        targets: workers.iter().map(target).collect(),
-    }
-}
-
 /// Runs a request; `Err` holds the status of a refusal.
 fn run(record: &RequestRecord<'_>, shared: &SharedMap, random: u64) -> Result<FakeHost, u16> {
-    let mut host = FakeHost::new(&[]);
-    host.properties
-        .insert("dragoman.request".into(), record.encode());
-    host.shared = Rc::clone(shared);
+    let mut host = host(record, shared);
     host.random = VecDeque::from([random]);
-    let mut it = Exchange::new(&select(), host);
+    let mut it = Exchange::new(&select(CONFIG), host);
     match it.headers(false) {
         Action::Continue => Ok(it.host),
         Action::Pause => Err(it.host.replied.unwrap().status),
@@ -62,11 +34,7 @@ fn run(record: &RequestRecord<'_>, shared: &SharedMap, random: u64) -> Result<Fa
 }
 
 fn workers(host: &FakeHost) -> Vec<String> {
-    let plan = Plan::decode(&host.properties["dragoman.plan"]).unwrap();
-    plan.candidates
-        .iter()
-        .map(|candidate| candidate.worker.to_owned())
-        .collect()
+    support::workers(&Plan::decode(&host.properties["dragoman.plan"]).unwrap())
 }
 
 #[test]
@@ -144,12 +112,10 @@ fn turns_go_round_over_all_requests_of_the_process() {
 #[test]
 fn a_turn_that_others_keep_taking_is_drawn_instead() {
     let record = record(Mode::RoundRobin, 1, &[("w1", 100), ("w2", 100)]);
-    let mut host = FakeHost::new(&[]);
-    host.properties
-        .insert("dragoman.request".into(), record.encode());
+    let mut host = host(&record, &SharedMap::default());
     host.random = VecDeque::from([1]);
     host.late_swaps = u32::MAX;
-    let mut it = Exchange::new(&select(), host);
+    let mut it = Exchange::new(&select(CONFIG), host);
     assert_eq!(it.headers(false), Action::Continue);
     assert_eq!(workers(&it.host), ["w2"]);
 }
@@ -193,7 +159,7 @@ fn an_endpoint_without_a_worker_is_out_of_capacity() {
 
 #[test]
 fn a_request_that_no_filter_resolved_is_refused() {
-    let mut it = Exchange::new(&select(), FakeHost::new(&[]));
+    let mut it = Exchange::new(&select(CONFIG), FakeHost::new(&[]));
     assert_eq!(it.headers(false), Action::Pause);
     let replied = it.host.replied.unwrap();
     assert_eq!(replied.status, 500);

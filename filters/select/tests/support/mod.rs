@@ -1,0 +1,61 @@
+//! Requests on their way into `select`.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use dragoman_contract::{ApiKind, Mode, Plan, RequestRecord, Target};
+use dragoman_sdk::Plugin;
+use dragoman_sdk::fake::{FakeHost, SharedMap};
+use dragoman_select::Select;
+
+pub fn select(config: &str) -> Rc<Select> {
+    Rc::new(Select::configure(config.as_bytes(), &BTreeMap::new()).unwrap())
+}
+
+/// What `alias` says of a request whose targets are (worker, weight).
+pub fn record(
+    mode: Mode,
+    max_attempts: u8,
+    targets: &[(&'static str, u32)],
+) -> RequestRecord<'static> {
+    let target = |&(worker, weight)| Target {
+        worker,
+        served_model_name: "m",
+        weight,
+    };
+    RequestRecord {
+        api: ApiKind::Chat,
+        stream: false,
+        body_len: 20,
+        model_start: 9,
+        model_end: 12,
+        max_tokens: 0,
+        endpoint: "chat",
+        version: "v1",
+        mode,
+        max_attempts,
+        timeout_ms: 1500,
+        body_sha256: None,
+        targets: targets.iter().map(target).collect(),
+    }
+}
+
+/// A host that has this record, in a process with this shared data.
+pub fn host(record: &RequestRecord<'_>, shared: &SharedMap) -> FakeHost {
+    let mut host = FakeHost {
+        shared: Rc::clone(shared),
+        ..FakeHost::new(&[])
+    };
+    host.properties
+        .insert("dragoman.request".into(), record.encode());
+    host
+}
+
+/// The workers of the plan, in its order.
+pub fn workers(plan: &Plan<'_>) -> Vec<String> {
+    let candidates = plan.candidates.iter();
+    candidates
+        .map(|candidate| candidate.worker.to_owned())
+        .collect()
+}
