@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use dragoman_contract::records::RETRIABLE_STATUSES;
 use host_sim_envoy::RenderOptions;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -116,11 +117,24 @@ impl Gateway {
         };
         let refused = routes.iter_mut().find(|route| route["name"] == "refused");
         refused.ok_or("no route `refused`")?["route"]["cluster"] = json!(cluster);
+        if filters.is_empty() && route == Route::Selected {
+            let workers = routes.iter_mut().find(|route| route["name"] == "workers");
+            retry_as_select(&mut workers.ok_or("no route `workers`")?["route"]["retry_policy"]);
+        }
         if !filters.contains(&"attempt") {
             rename_cluster(&mut listener);
         }
         Ok(listener)
     }
+}
+
+/// What `select` asks for with headers that a client cannot send: they make Envoy keep the request for
+/// another attempt, and set a timer for each.
+fn retry_as_select(policy: &mut Value) {
+    policy["retry_on"] = json!("connect-failure,reset,retriable-status-codes");
+    policy["retriable_status_codes"] = json!(RETRIABLE_STATUSES);
+    policy["num_retries"] = json!(1);
+    policy["per_try_timeout"] = json!("30s");
 }
 
 /// Leads every cluster action to the workers without `attempt`.

@@ -91,7 +91,7 @@ impl Connection {
 }
 
 /// A chat with a prompt of about `prompt_bytes`, as an OpenAI client sends it.
-pub fn chat(prompt_bytes: usize, authorization: &str, more: &[(String, String)]) -> Vec<u8> {
+pub fn chat(prompt_bytes: usize, key: &str, more: &[(String, String)]) -> Vec<u8> {
     let words = "the quick brown fox reads \\\"a long text\\\" about nothing in particular, and then again ";
     let prompt: String = words.chars().cycle().take(prompt_bytes).collect();
     // A cut escape would not be JSON.
@@ -105,7 +105,7 @@ pub fn chat(prompt_bytes: usize, authorization: &str, more: &[(String, String)])
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
     format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: gateway.example\r\nauthorization: {authorization}\r\n\
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: gateway.example\r\nauthorization: Bearer {key}\r\n\
          content-type: application/json\r\ncontent-length: {length}\r\naccept: application/json\r\n\
          accept-encoding: gzip, deflate\r\nuser-agent: OpenAI/Python 1.99.0\r\nx-stainless-lang: python\r\n\
          x-stainless-os: Linux\r\nx-stainless-async: false\r\nx-stainless-retry-count: 0\r\n{more}\r\n{body}"

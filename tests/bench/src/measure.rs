@@ -26,7 +26,8 @@ pub enum Regime {
 pub const REGIMES: [Regime; 3] = [Regime::A, Regime::C, Regime::LargeA];
 
 impl Regime {
-    fn connections(self) -> usize {
+    /// How many are kept busy.
+    pub fn connections(self) -> usize {
         match self {
             Self::A | Self::LargeA => 16,
             Self::C => 1,
@@ -38,6 +39,11 @@ impl Regime {
             Self::A | Self::C => 960,
             Self::LargeA => 220_000,
         }
+    }
+
+    /// The request that all connections send.
+    pub fn request(self, variant: &Variant) -> Vec<u8> {
+        load::chat(self.prompt_bytes(), gateway::API_KEY, &variant.headers)
     }
 }
 
@@ -67,8 +73,10 @@ pub struct Samples {
 
 /// Who is measured.
 pub struct Bench<'a> {
-    /// With its port.
-    pub variants: &'a [(Variant, u16)],
+    /// What is compared; the first is bare Envoy.
+    pub variants: &'a [Variant],
+    /// Where each of them listens.
+    pub ports: &'a [u16],
     /// Process of Envoy.
     pub envoy: u32,
     /// Process of the ext_proc server.
@@ -81,9 +89,8 @@ impl Bench<'_> {
     pub async fn run(&self, plan: Plan) -> Result<Samples, Failure> {
         let mut visits = Vec::new();
         for regime in REGIMES {
-            let measured = |(_, (variant, _)): &(usize, &(Variant, u16))| {
-                variant.with_large || regime != Regime::LargeA
-            };
+            let measured =
+                |(_, variant): &(usize, &Variant)| variant.with_large || regime != Regime::LargeA;
             let indices = self.variants.iter().enumerate().filter(measured);
             visits.extend(indices.map(|(index, _)| (regime, index)));
             visits.push((regime, 0));
@@ -110,10 +117,9 @@ impl Bench<'_> {
         index: usize,
         length: Duration,
     ) -> Result<Sample, Failure> {
-        let (variant, port) = &self.variants[index];
-        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, *port));
-        let authorization = format!("Bearer {}", gateway::API_KEY);
-        let request = load::chat(regime.prompt_bytes(), &authorization, &variant.headers);
+        let variant = &self.variants[index];
+        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, self.ports[index]));
+        let request = regime.request(variant);
         let named = |error| format!("{}, {regime:?}: {error}", variant.name);
         let connections = Connections::open(at, &request, regime.connections()).await;
         let mut connections = connections.map_err(named)?;

@@ -38,10 +38,10 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Of samples and the variants that they are of.
-    pub fn new(variants: &'a [(Variant, u16)], samples: &'a Samples) -> Self {
+    pub fn new(variants: &'a [Variant], samples: &'a Samples) -> Self {
         let names = variants
             .iter()
-            .map(|(variant, _)| variant.name.as_str())
+            .map(|variant| variant.name.as_str())
             .collect();
         Self { names, samples }
     }
@@ -113,7 +113,7 @@ impl<'a> Report<'a> {
             out.push('\n');
             before = here;
         }
-        out.push_str("\n`select` includes what Envoy does with its headers: the row \"and routed by header\" less the one above it.\n");
+        out.push_str("\n`select` includes what Envoy does with its headers: the row \"and routed and retried\" less the one above it.\n");
     }
 
     fn goals(&self, out: &mut String, memory: &Memory) {

@@ -42,8 +42,8 @@ pub mod name {
     pub const BARE: &str = "bare Envoy";
     /// Its own HTTP settings, access log, error table; no module.
     pub const FRAME: &str = "envoy.yaml without modules";
-    /// Also finds worker and cluster by headers.
-    pub const ROUTED: &str = "- and routed by header";
+    /// Also finds worker and cluster by headers, and is ready for another attempt.
+    pub const ROUTED: &str = "- and routed and retried";
     /// As many as the chain has, in its places.
     pub const EMPTY: &str = "seven empty modules";
     /// The filters of the chain up to this one.
