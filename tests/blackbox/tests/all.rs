@@ -38,6 +38,8 @@ mod paths;
 mod rate_limit;
 #[path = "all/rewrite.rs"]
 mod rewrite;
+#[path = "all/rows/mod.rs"]
+mod rows;
 #[path = "all/same_answer.rs"]
 mod same_answer;
 #[path = "all/support.rs"]
