@@ -6,19 +6,13 @@
     reason = "a test may panic"
 )]
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
+mod support;
 
-use dragoman_attempt::Attempt;
-use dragoman_contract::{Candidate, Plan};
-use dragoman_sdk::fake::{Exchange, FakeHost};
-use dragoman_sdk::{Action, Filter, Plugin};
+use dragoman_sdk::fake::Exchange;
+use dragoman_sdk::{Action, Filter};
 
-const CONFIG: &str = r#"{
-  "version": 1, "endpoints": [], "auth": {"mode": "off"},
-  "workers": [{"id": "w1", "cluster": "a", "address": "127.0.0.1:9101"}]
-}"#;
-const BODY: &[u8] = br#"{"model":"chat"}"#;
+use support::{BODY, at};
+
 const ANSWER: &[u8] =
     br#"{"choices":[],"usage":{"prompt_tokens":19,"completion_tokens":7,"total_tokens":26}}"#;
 const JSON: (&str, &str) = ("content-type", "application/json; charset=utf-8");
@@ -26,29 +20,7 @@ const EVENTS: (&str, &str) = ("content-type", "text/event-stream");
 
 /// An attempt whose answer has begun with this head.
 fn answered(status: &str, headers: &[(&str, &str)]) -> Exchange<impl Filter> {
-    let environment = BTreeMap::<String, String>::new();
-    let attempt = Rc::new(Attempt::configure(CONFIG.as_bytes(), &environment).unwrap());
-    let mut host = FakeHost::new(&[(":authority", "gateway.example")]);
-    let plan = Plan {
-        body_len: 16,
-        model_start: 9,
-        model_end: 15,
-        timeout_ms: 1000,
-        trial: None,
-        candidates: vec![Candidate {
-            cluster: "a",
-            address: "127.0.0.1:9101",
-            worker: "w1",
-            served_model_name: "large",
-        }],
-    };
-    host.properties
-        .insert("dragoman.plan".into(), plan.encode());
-    host.properties
-        .insert("upstream.address".into(), "127.0.0.1:9101".into());
-    host.properties
-        .insert("xds.cluster_name".into(), "a".into());
-    let mut it = Exchange::new(&attempt, host);
+    let mut it = at("a", "127.0.0.1:9101");
     assert_eq!(it.request(BODY), Action::Continue);
     let head = [&[(":status", status)], headers].concat();
     it.response(&head, false);
