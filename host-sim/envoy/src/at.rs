@@ -190,6 +190,14 @@ impl<'a> At<'a> {
         u32::try_from(number).map_err(|_| self.problem(format!("{number}: must be smaller")))
     }
 
+    /// Status of an answer that Envoy gives itself.
+    pub fn status(&self) -> Read<u16> {
+        match self.number(599)? {
+            status @ 200.. => Ok(status as u16),
+            status => Err(self.problem(format!("{status}: must be 200 to 599"))),
+        }
+    }
+
     /// A duration as Envoy writes it: `0.1s`.
     pub fn duration(&self) -> Read<Duration> {
         let text = self.string()?;

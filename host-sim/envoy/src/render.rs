@@ -129,14 +129,13 @@ pub fn render(gateway_json: &str, options: &RenderOptions) -> Result<String, Ren
     ))
 }
 
-/// The clusters that workers name, each with its distinct addresses in the order of the document.
+/// The clusters that workers name, each with its addresses in the order of the document, which has
+/// none twice in a cluster.
 fn members(gateway: &Gateway) -> BTreeMap<&str, Vec<SocketAddr>> {
     let mut clusters: BTreeMap<&str, Vec<SocketAddr>> = BTreeMap::new();
     for worker in &gateway.workers {
         let addresses = clusters.entry(worker.cluster.as_str()).or_default();
-        if !addresses.contains(&worker.address) {
-            addresses.push(worker.address);
-        }
+        addresses.push(worker.address);
     }
     clusters
 }

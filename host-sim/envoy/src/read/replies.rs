@@ -21,13 +21,9 @@ pub fn mappers(at: At<'_>) -> Read<Vec<LocalReplyMapper>> {
 }
 
 fn mapper(fields: &mut Fields<'_>) -> Read<LocalReplyMapper> {
-    let status = |at: At<'_>| match at.number(599)? {
-        status @ 200.. => Ok(status as u16),
-        status => Err(at.problem(format!("{status}: must be 200 to 599"))),
-    };
     Ok(LocalReplyMapper {
         filter: filter(&fields.required("filter")?)?,
-        status_code: fields.maybe("status_code", status)?,
+        status_code: fields.maybe("status_code", |at| at.status())?,
         body: fields.maybe("body_format_override", |at| {
             at.map(|format| {
                 format.maybe("content_type", |at| at.choice(&[("application/json", ())]))?;

@@ -64,10 +64,7 @@ fn route(fields: &mut Fields<'_>) -> Read<Route> {
         let exact = condition
             .maybe("path", |at| at.string())?
             .map(PathMatch::Exact);
-        let path = match (prefix, exact) {
-            (Some(path), None) | (None, Some(path)) => path,
-            _ => return Err(condition.at().problem("must have either prefix or path")),
-        };
+        let path = either(condition, prefix, exact, "prefix or path")?;
         Ok((path, condition.list("headers", |at| header_match(&at))?))
     })?;
     let request_body_buffer_limit = body_limit(fields)?;
@@ -75,29 +72,25 @@ fn route(fields: &mut Fields<'_>) -> Read<Route> {
         .maybe("route", |at| at.map(forward))?
         .map(RouteAction::Forward);
     let direct = fields.maybe("direct_response", |at| at.map(direct))?;
-    let action = match (forward, direct) {
-        (Some(action), None) | (None, Some(action)) => action,
-        _ => {
-            return Err(fields
-                .at()
-                .problem("must have either route or direct_response"));
-        }
-    };
     Ok(Route {
         name,
         path,
         headers,
         request_body_buffer_limit,
-        action,
+        action: either(fields, forward, direct, "route or direct_response")?,
     })
 }
 
+/// The one of two fields that is there.
+fn either<T>(fields: &Fields<'_>, one: Option<T>, other: Option<T>, names: &str) -> Read<T> {
+    match (one, other) {
+        (Some(value), None) | (None, Some(value)) => Ok(value),
+        _ => Err(fields.at().problem(format!("must have either {names}"))),
+    }
+}
+
 fn direct(fields: &mut Fields<'_>) -> Read<RouteAction> {
-    let at = fields.required("status")?;
-    let status = match at.number(599)? {
-        status @ 200.. => status as u16,
-        status => return Err(at.problem(format!("{status}: must be 200 to 599"))),
-    };
+    let status = fields.required("status")?.status()?;
     let body = fields.maybe("body", |at| {
         at.map(|body| body.required("inline_string")?.string())
     })?;
@@ -112,13 +105,8 @@ fn forward(fields: &mut Fields<'_>) -> Read<Forward> {
         .maybe("cluster", |at| at.name())?
         .map(ClusterChoice::Named);
     let by_header = fields.maybe("inline_cluster_specifier_plugin", cluster_specifier)?;
-    let cluster = match (named, by_header) {
-        (Some(cluster), None) | (None, Some(cluster)) => cluster,
-        _ => {
-            let what = "must have either cluster or inline_cluster_specifier_plugin";
-            return Err(fields.at().problem(what));
-        }
-    };
+    let names = "cluster or inline_cluster_specifier_plugin";
+    let cluster = either(fields, named, by_header, names)?;
     let timeout = fields
         .maybe("timeout", |at| at.duration())?
         .unwrap_or(TIMEOUT);
