@@ -2,7 +2,7 @@
 //! is seen as it arrives.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use socket2::SockRef;
@@ -67,12 +67,6 @@ impl Connection {
             // Loopback hands a packet over at once, but the reader has to get a turn.
             std::thread::sleep(Duration::from_millis(2));
         }
-        self
-    }
-
-    /// Says that nothing more comes, and goes on reading.
-    pub fn finish_sending(&mut self) -> &mut Self {
-        let _ = self.stream.shutdown(Shutdown::Write);
         self
     }
 

@@ -137,12 +137,4 @@ impl World {
     pub fn chat(&self, body: &str) -> Response {
         self.post("/v1/chat/completions", body)
     }
-
-    /// A request to the admin endpoints.
-    #[must_use]
-    pub fn admin_get(&self, target: &str) -> Response {
-        Connection::open(self.admin())
-            .send(request("GET", target, &[], b""))
-            .response()
-    }
 }

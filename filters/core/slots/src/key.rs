@@ -1,6 +1,7 @@
 //! Whose record it is.
 
-/// Most bytes of a tenant's id: as many as the configuration accepts for a name.
+/// Most bytes of a tenant's id: its length is one byte of the layout, and the configuration accepts
+/// no more than half of this.
 pub const MAX_TENANT_BYTES: usize = 128;
 
 /// Whose record it is: two records are the same only if tenant and digest both are.

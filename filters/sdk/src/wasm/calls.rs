@@ -362,6 +362,8 @@ impl Control for WasmHost {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
+        // The SDK's own function, because only it tells the SDK whose callout the answer is for. It
+        // panics on no status that Envoy gives here: `Ok`, `BadArgument`, `InternalFailure`.
         proxy_wasm::hostcalls::dispatch_http_call(
             &callout.cluster,
             headers,

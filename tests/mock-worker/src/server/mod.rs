@@ -148,12 +148,6 @@ impl MockWorker {
         }
     }
 
-    /// Number of connections that are open now.
-    #[must_use]
-    pub fn open_connections(&self) -> usize {
-        self.shared.lock().open.len()
-    }
-
     /// Waits until every connection is closed; false if one is not in time.
     #[must_use]
     pub fn wait_until_left(&self, patience: Duration) -> bool {
