@@ -6,7 +6,7 @@ use dragoman_contract::{Health, names};
 use dragoman_sdk::host::{Cas, Clock, Level, Shared};
 use dragoman_sdk::{Callout, CalloutResponse, HostResult, Root};
 
-use crate::config::Poll;
+use crate::config::{Asked, Poll};
 use crate::lease::{self, Lease};
 use crate::models;
 use crate::probe::{Pending, Question, is_ready, next};
@@ -77,31 +77,17 @@ impl Poll {
         token: &str,
     ) -> HostResult<()> {
         let (now, random) = (cx.monotonic(), cx.random());
-        let due = next(now, self.interval, random);
-        let timeout = self.timeout;
-        let path = match question {
-            Question::Ready => self.ready_path.clone(),
-            Question::Models => self.models_path.clone(),
-        };
         let Some(worker) = self.workers.get_mut(index) else {
             return Ok(());
         };
         if question == Question::Ready {
-            worker.state.due = Some(due);
+            worker.state.due = Some(next(now, self.interval, random));
         }
-        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let callout = Callout {
-            cluster: worker.cluster.clone(),
-            headers: vec![
-                header(":method", "GET"),
-                header(":path", &path),
-                header(":authority", &worker.address),
-                header(names::ENDPOINT_LIST, &worker.address),
-                header(names::PROBE, token),
-            ],
-            body: Vec::new(),
-            timeout,
+        let path = match question {
+            Question::Ready => &self.ready_path,
+            Question::Models => &self.models_path,
         };
+        let callout = callout(worker, path, token, self.timeout);
         match cx.dispatch(&callout) {
             Ok(sent) => {
                 worker.state.asking = true;
@@ -176,6 +162,22 @@ impl Poll {
         // The holder of the lease is the only writer.
         cx.swap_shared(&Health::key(&worker.id), &record.encode(), Cas::ANY)
             .map(|_| ())
+    }
+}
+
+fn callout(worker: &Asked, path: &str, token: &str, timeout: Duration) -> Callout {
+    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    Callout {
+        cluster: worker.cluster.clone(),
+        headers: vec![
+            header(":method", "GET"),
+            header(":path", path),
+            header(":authority", &worker.address),
+            header(names::ENDPOINT_LIST, &worker.address),
+            header(names::PROBE, token),
+        ],
+        body: Vec::new(),
+        timeout,
     }
 }
 

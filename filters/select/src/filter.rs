@@ -69,24 +69,8 @@ impl Selecting {
         pool: &Pool<'a>,
         now: Duration,
     ) -> HostResult<(Option<u32>, Vec<Candidate<'a>>)> {
-        let mut chosen = Vec::new();
-        let mut trial = None;
-        let weighs =
-            |usable: &Usable<'_>| record.mode != Mode::Weighted || usable.target.weight > 0;
-        for usable in pool
-            .usable
-            .iter()
-            .filter(|usable| usable.trial && weighs(usable))
-        {
-            if let Some(ticket) = self
-                .plugin
-                .claim_trial(cx, record, usable.target.worker, now)?
-            {
-                trial = Some(ticket.to_u32());
-                chosen.push(usable);
-                break;
-            }
-        }
+        let (trial, first) = self.trial(cx, record, pool, now)?.unzip();
+        let mut chosen = Vec::from_iter(first);
         let ticket = ticket(cx, record)?;
         for warm in [true, false] {
             let group: Vec<&Usable<'a>> = pool
@@ -104,6 +88,26 @@ impl Selecting {
         }
         chosen.truncate(usize::from(record.max_attempts).min(MAX_CANDIDATES));
         Ok((trial, chosen.into_iter().map(candidate).collect()))
+    }
+
+    /// The first worker whose trial this request gets, with the ticket of that trial.
+    fn trial<'p, 'a>(
+        &self,
+        cx: &mut RequestHeaders<'_>,
+        record: &RequestRecord<'_>,
+        pool: &'p Pool<'a>,
+        now: Duration,
+    ) -> HostResult<Option<(u32, &'p Usable<'a>)>> {
+        let weighs =
+            |usable: &Usable<'_>| record.mode != Mode::Weighted || usable.target.weight > 0;
+        let waiting = pool.usable.iter().filter(|usable| usable.trial);
+        for usable in waiting.filter(|usable| weighs(usable)) {
+            let worker = usable.target.worker;
+            if let Some(ticket) = self.plugin.claim_trial(cx, record, worker, now)? {
+                return Ok(Some((ticket.to_u32(), usable)));
+            }
+        }
+        Ok(None)
     }
 }
 
