@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use blackbox::{At, Engine, Faults, How, Seen, Settings, World, both_engines};
+use blackbox::{At, Engine, Faults, How, Seen, Settings, World, WorldBuilder, both_engines};
 use serde_json::json;
 
 use crate::support::{CHAT, chat_request, refused};
@@ -13,6 +13,8 @@ both_engines![
     after_the_cooldown_one_request_tries_and_all_others_go_elsewhere,
     where_no_worker_is_ready_a_request_is_refused_and_none_is_asked,
     weights_count_among_those_that_are_left,
+    the_strategy_orders_those_that_have_the_model,
+    what_one_gateway_knows_of_a_worker_is_nothing_to_another,
 ];
 
 /// Longest wait for something that the gateway does by itself within some seconds.
@@ -206,4 +208,72 @@ fn weights_count_among_those_that_are_left(engine: Engine) {
     let after = world.hits();
     assert_eq!(after[2], before[2], "its circuit is open");
     assert!(after[0] > before[0] && after[1] > before[1], "{after:?}");
+}
+
+fn the_strategy_orders_those_that_have_the_model(engine: Engine) {
+    let has = |id: &str, model: &str| Settings {
+        id: id.to_owned(),
+        models: vec![model.to_owned()],
+        ..Settings::default()
+    };
+    let world = World::on(engine)
+        .worker_with("workers", has("w1", "other"), None)
+        .worker_with("workers", has("w2", "m"), None)
+        .worker_with("workers", has("w3", "m"), None)
+        .endpoint_with(
+            "chat",
+            &[("w1", "m"), ("w2", "m"), ("w3", "m")],
+            json!({"mode": "round-robin"}),
+        )
+        .with("health", each_second())
+        .start();
+    // Three in a row without w1: its list is known.
+    let until = Instant::now() + PATIENCE;
+    while (0..3).any(|_| backend(&world).as_deref() == Some("w1")) {
+        assert!(Instant::now() < until, "w1 is known not to have the model");
+    }
+    let asked: Vec<_> = (0..12).filter_map(|_| backend(&world)).collect();
+    for pair in asked.windows(2) {
+        assert!(pair[0] != pair[1], "{asked:?}");
+    }
+    assert!(!asked.contains(&"w1".to_owned()), "{asked:?}");
+}
+
+fn what_one_gateway_knows_of_a_worker_is_nothing_to_another(engine: Engine) {
+    let targets = [("w1", "large"), ("w2", "medium")];
+    let gateway = |world: WorldBuilder| {
+        world
+            .endpoint("chat", &targets)
+            .endpoint_with("turns", &targets, json!({"mode": "round-robin"}))
+            .with("circuit", json!({"threshold": 1, "cooldown_seconds": 3600}))
+    };
+    let one = gateway(World::on(engine).worker("w1").worker("w2")).start();
+    let address = |worker: &str| one.worker(worker).address();
+    let (w1, w2) = (address("w1"), address("w2"));
+    let other = gateway(World::on(engine))
+        .document(move |document| {
+            document
+                .worker("w1", "workers", w1, None, None)
+                .worker("w2", "workers", w2, None, None)
+        })
+        .start();
+    let turn = |world: &World| {
+        let response = world.chat(&CHAT.replace("chat", "turns"));
+        response.header("x-aisuite-backend").unwrap_or_default()
+    };
+
+    // Asked in turns, two gateways with one memory would each see one worker only.
+    for worker in ["w1", "w2", "w1", "w2"] {
+        assert_eq!([turn(&one), turn(&other)], [worker, worker]);
+    }
+    one.fail("w1", Faults::status(503));
+    assert_eq!(backend(&one).as_deref(), Some("w2"));
+    one.worker("w1").clear_faults();
+    // A thread may know of it a tenth of a second later.
+    std::thread::sleep(Duration::from_millis(150));
+
+    for _ in 0..5 {
+        assert_eq!(backend(&one).as_deref(), Some("w2"), "the circuit is open");
+        assert_eq!(backend(&other).as_deref(), Some("w1"));
+    }
 }
