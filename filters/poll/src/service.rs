@@ -5,6 +5,7 @@ use std::time::Duration;
 use dragoman_contract::{Health, names};
 use dragoman_sdk::host::{Cas, Clock, Level, Shared};
 use dragoman_sdk::{Callout, CalloutResponse, HostResult, Root};
+use dragoman_slots::{Swap, swap};
 
 use crate::config::{Asked, Poll};
 use crate::lease::{self, Lease};
@@ -181,17 +182,16 @@ fn callout(worker: &Asked, path: &str, token: &str, timeout: Duration) -> Callou
     }
 }
 
-/// The token that marks callouts of this process, made by whoever is first.
+/// The token that marks callouts of this process, made by whoever is first. Empty, which `attempt`
+/// takes for none, where every race for it is lost.
 fn probe_token(cx: &mut Root<'_>) -> HostResult<String> {
-    if let Some((token, _)) = cx.shared(names::PROBE_TOKEN_KEY)? {
-        return Ok(String::from_utf8(token).unwrap_or_default());
-    }
-    let token = format!("{:016x}{:016x}", cx.random(), cx.random());
-    if cx.swap_shared(names::PROBE_TOKEN_KEY, token.as_bytes(), Cas::ABSENT)? {
-        return Ok(token);
-    }
-    let (token, _) = cx
-        .shared(names::PROBE_TOKEN_KEY)?
-        .unwrap_or((Vec::new(), Cas::ABSENT));
-    Ok(String::from_utf8(token).unwrap_or_default())
+    let own = format!("{:016x}{:016x}", cx.random(), cx.random());
+    let agreed = swap(cx, names::PROBE_TOKEN_KEY, |token| {
+        if token.is_empty() {
+            Swap::Write(own.clone().into_bytes(), own.clone())
+        } else {
+            Swap::Keep(String::from_utf8_lossy(token).into_owned())
+        }
+    })?;
+    Ok(agreed.unwrap_or_default())
 }

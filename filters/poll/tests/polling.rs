@@ -200,7 +200,10 @@ fn a_model_list_that_cannot_be_read_leaves_the_old_one() {
 fn all_copies_use_one_probe_token() {
     let shared = SharedMap::default();
     let sent = Copy::new(&shared, 1).tick(0);
-    let later = Copy::new(&shared, 2).tick(60_000);
+    let mut second = Copy::new(&shared, 2);
+    // The number behind the name: its own token would be another.
+    second.host.random[1] = 5;
+    let later = second.tick(60_000);
     assert_eq!(
         header(&sent[0], "x-dragoman-probe"),
         header(&later[0], "x-dragoman-probe")
