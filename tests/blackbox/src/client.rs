@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use socket2::SockRef;
 
@@ -25,7 +25,7 @@ pub struct Connection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// A chunk of a chunked body, or what had arrived of another.
-    Data(Vec<u8>, Instant),
+    Data(Vec<u8>),
     /// Nothing follows.
     End(End),
 }
@@ -159,9 +159,9 @@ impl Connection {
             Rest::Bytes(left) => {
                 let data: Vec<u8> = self.buffer.drain(..left.min(self.buffer.len())).collect();
                 *rest = Rest::Bytes(left - data.len());
-                Piece::Data(data, Instant::now())
+                Piece::Data(data)
             }
-            Rest::UntilClose => Piece::Data(std::mem::take(&mut self.buffer), Instant::now()),
+            Rest::UntilClose => Piece::Data(std::mem::take(&mut self.buffer)),
         }
     }
 
@@ -173,7 +173,7 @@ impl Connection {
         let mut body = Vec::new();
         loop {
             match self.piece(rest) {
-                Piece::Data(data, _) => body.extend(data),
+                Piece::Data(data) => body.extend(data),
                 Piece::End(end) => return (body, end),
             }
         }
@@ -218,7 +218,7 @@ impl Connection {
         }
         let data = self.buffer.drain(..size).collect();
         self.buffer.drain(..2);
-        Piece::Data(data, Instant::now())
+        Piece::Data(data)
     }
 
     fn line(&mut self) -> Option<Vec<u8>> {

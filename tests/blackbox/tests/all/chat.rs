@@ -49,7 +49,7 @@ fn a_streamed_chat_arrives_chunk_by_chunk(engine: Engine) {
     ));
     let head = client.head();
     let mut rest = head.rest();
-    let Piece::Data(first, _) = client.piece(&mut rest) else {
+    let Piece::Data(first) = client.piece(&mut rest) else {
         panic!("no first event")
     };
     world.worker("w1").release();
