@@ -54,9 +54,7 @@ pub(crate) fn check(http: &HttpConnectionManager, request: &mut Headers) -> Resu
     take_apart_absolute_form(request);
     // CONNECT has none.
     let connects = headers::get(request, b":method") == Some(b"CONNECT");
-    let path = headers::text(request, ":path")
-        .filter(|_| !connects)
-        .map(str::to_owned);
+    let path = headers::text(request, ":path").map(str::to_owned);
     let known = |path: &String| path == "*" || path.starts_with(['/', '?']);
     if !connects && !path.as_ref().is_some_and(known) {
         return Err(Refused::NoPath);

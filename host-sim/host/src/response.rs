@@ -12,11 +12,12 @@ use crate::local_reply::Reply;
 use crate::stream::{Response, StreamKey};
 
 /// Headers of one connection, which do not go on to the next.
-const HOP_HEADERS: [&[u8]; 4] = [
+const HOP_HEADERS: [&[u8]; 5] = [
     b"connection",
     b"keep-alive",
     b"proxy-connection",
     b"transfer-encoding",
+    b"upgrade",
 ];
 
 impl Engine {

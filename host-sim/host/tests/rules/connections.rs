@@ -156,7 +156,7 @@ fn a_request_for_another_protocol_is_403_before_any_filter() {
 #[test]
 fn a_connect_passes_the_filters_and_finds_no_route() {
     let mut stage = Setup::new(&[("a", passes())]).start();
-    stage.request(1, &[(":method", "CONNECT"), (":path", "")], false);
+    stage.request(1, &[(":method", "CONNECT")], false);
     assert_eq!(stage.response(1).status, 404);
     assert!(closes(&stage, 1));
     assert_eq!(stage.journal()[0], "a request_headers");

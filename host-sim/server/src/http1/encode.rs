@@ -55,7 +55,8 @@ pub fn response_head(
         body = BodyEncoding::Dropped;
     } else if !has_length && end_stream && !to_head {
         out.extend_from_slice(b"content-length: 0\r\n");
-    } else if !has_length && !end_stream {
+    } else if !has_length {
+        // Also what an answer to HEAD says, whose length nobody knows.
         out.extend_from_slice(b"transfer-encoding: chunked\r\n");
         body = BodyEncoding::Chunked;
     }

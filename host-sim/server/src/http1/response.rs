@@ -4,6 +4,7 @@ use host_sim_host::io::Headers;
 
 use super::body::{Body, Framing};
 use super::buffer::Buffer;
+use super::forgive;
 use super::head::{Found, HEAD_LIMIT_BYTES, HEADER_COUNT_LIMIT, HeadScan, Length};
 use super::head::{asks_to_close, has_token, headers_of, length_of};
 
@@ -173,6 +174,11 @@ struct Head {
 
 /// A head with its empty line, or the beginning of one to look for errors.
 fn parse(bytes: &[u8], to_head: bool) -> Result<Option<Head>, NotHttp> {
+    if bytes.starts_with(b"\r") || bytes.starts_with(b"\n") {
+        // Between requests empty lines are forgiven, here they are not.
+        return Err(NotHttp);
+    }
+    let bytes = &*forgive::straighten(bytes);
     let mut lines = [httparse::EMPTY_HEADER; HEADER_COUNT_LIMIT];
     let mut response = httparse::Response::new(&mut lines);
     match response.parse(bytes) {

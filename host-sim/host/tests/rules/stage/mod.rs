@@ -80,6 +80,9 @@ impl Stage {
         if extra.iter().any(|(name, _)| *name == "x-no-host") {
             headers.retain(|(name, _)| name != b":authority");
         }
+        if extra.contains(&(":method", "CONNECT")) {
+            headers.retain(|(name, _)| name != b":path");
+        }
         let peer = address(50000);
         self.handle(Event::RequestHeaders {
             stream: StreamId(id),

@@ -60,6 +60,13 @@ fn a_response_has_a_length_or_chunks() {
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
         ),
         (
+            vec![ok],
+            "",
+            true,
+            true,
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+        ),
+        (
             vec![(":status", "204")],
             "",
             true,

@@ -109,11 +109,20 @@ fn the_head_comes_as_it_is_in_lower_case() {
 }
 
 #[test]
+fn blanks_and_folded_lines_are_forgiven() {
+    let bytes = b"HTTP/1.1  200  Very OK \r\nx: 1\r\n 2\r\ncontent-length: 0\r\n\r\n".to_vec();
+    let whole = decode(&[bytes], false, false).expect("HTTP");
+    assert_eq!(whole.head, ":status=200\nx=1 2\ncontent-length=0\n");
+}
+
+#[test]
 fn garbage_is_not_http() {
     for bytes in [
         &b"garbage"[..],
         b"HTTP/2 200 OK\r\n\r\n",
         b"HTTP/1.1 20 OK\r\n\r\n",
+        b"\r\nHTTP/1.1 200 OK\r\n\r\n",
+        b"\n",
         b"HTTP/1.1 099 OK\r\n\r\n",
         b"HTTP/1.1 204 OK\r\ncontent-length: 2\r\n\r\n",
         b"HTTP/1.1 204 OK\r\ntransfer-encoding: chunked\r\n\r\n",
