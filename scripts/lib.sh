@@ -7,10 +7,7 @@ need() {
   command -v "$1" >/dev/null || { echo "$(basename "$0"): $1 is missing: $2" >&2; exit 1; }
 }
 
-# The toolchain of rust-toolchain.toml and its wasm targets.
-install_targets() {
-  local target
-  for target in wasm32-wasip1 wasm32-unknown-unknown; do
-    rustup target list --installed | grep -qx "$target" || rustup --quiet target add "$target" || return
-  done
+# The toolchain of rust-toolchain.toml and its wasm target.
+install_target() {
+  rustup target list --installed | grep -qx wasm32-wasip1 || rustup --quiet target add wasm32-wasip1
 }
