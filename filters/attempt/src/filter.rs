@@ -120,8 +120,7 @@ impl Filter for Attempting {
         let pairs = cx.response_headers()?;
         let backend_header = self.plugin.backend_header.as_deref();
         for (name, _) in &pairs {
-            let is = |list: &[&str]| list.iter().any(|entry| entry.as_bytes() == name);
-            if names::is_internal(name) || is(NOT_FROM_WORKERS) {
+            if self.plugin.is_not_for_clients(name) {
                 cx.remove_response_header(name)?;
             }
         }
@@ -228,15 +227,15 @@ impl State {
         if let Some(status) = self.status.filter(|_| self.complete || self.moves_on()) {
             return Ok(Outcome::Answered(status));
         }
-        let details = cx
-            .attribute(&["response", "code_details"])?
-            .unwrap_or_default();
+        // Envoy knows how long a request took as soon as it is over. Before its attempt is over, only
+        // the client ends it, whatever the details say: they depend on how it left.
+        let over = cx.attribute(&["request", "duration"])?.is_some();
         let failure = cx
             .attribute(&["upstream", "transport_failure_reason"])?
             .unwrap_or_default();
         Ok(outcome(Seen {
             status: self.status,
-            client_gone: details == b"downstream_remote_disconnect",
+            client_gone: over,
             refused: !failure.is_empty(),
             elapsed_ms: cx.monotonic().saturating_sub(self.started).as_millis(),
             timeout_ms: self.timeout_ms,
@@ -277,6 +276,15 @@ impl Attempt {
             cx.remove_request_header(name)?;
         }
         Ok(())
+    }
+
+    /// Whether a response header stays here: what only the gateway and Envoy may say (a worker behind
+    /// an Envoy of its own answers `x-envoy-ratelimited`, and this one would not try the next
+    /// candidate), and what a worker repeats of its credential.
+    fn is_not_for_clients(&self, name: &[u8]) -> bool {
+        let credentials = self.credential_headers.iter().map(String::as_str);
+        let mut listed = NOT_FROM_WORKERS.iter().copied().chain(credentials);
+        names::is_reserved(name) || listed.any(|entry| entry.as_bytes() == name)
     }
 
     /// The credential of a worker, if it has one.

@@ -111,6 +111,9 @@ fn a_worker_cannot_speak_for_the_gateway() {
         ("x-dragoman-explain", "forged"),
         ("x-cache", "hit"),
         ("idempotency-replayed", "true"),
+        ("x-envoy-ratelimited", "true"),
+        ("authorization", "Bearer first-secret"),
+        ("x-worker-key", "two"),
         ("x-ratelimit-remaining", "stays"),
     ];
     it.response(&forged, false);
@@ -118,7 +121,14 @@ fn a_worker_cannot_speak_for_the_gateway() {
         it.host.response_header("x-aisuite-backend").as_deref(),
         Some("w1")
     );
-    for name in ["x-dragoman-explain", "x-cache", "idempotency-replayed"] {
+    for name in [
+        "x-dragoman-explain",
+        "x-cache",
+        "idempotency-replayed",
+        "x-envoy-ratelimited",
+        "authorization",
+        "x-worker-key",
+    ] {
         assert_eq!(it.host.response_header(name), None, "{name}");
     }
     assert_eq!(

@@ -42,6 +42,37 @@ fn the_trail_tells_how_each_attempt_ended() {
     assert_eq!(trail(&second), "w1=timeout,w2=200:cut");
 }
 
+/// Envoy's details differ by how the client left, or are left over; that the request is over does not.
+#[test]
+fn a_client_that_left_is_told_from_a_worker_that_failed() {
+    for details in [
+        "downstream_remote_disconnect",
+        "http2.remote_reset",
+        "codec_error:x",
+        "via_upstream",
+        "",
+    ] {
+        for head in [None, Some("200")] {
+            let end = |over: bool| {
+                let mut it = at("a", "127.0.0.1:9101");
+                it.request(BODY);
+                if let Some(status) = head {
+                    it.response(&[(":status", status)], false);
+                }
+                let properties = &mut it.host.properties;
+                properties.insert("response.code_details".into(), details.into());
+                if over {
+                    properties.insert("request.duration".into(), 7_u64.to_le_bytes().into());
+                }
+                it.done();
+                String::from_utf8(it.host.properties["dragoman.attempts"].clone()).unwrap()
+            };
+            assert_eq!(end(true), "w1=client_gone", "{details} {head:?}");
+            assert_ne!(end(false), "w1=client_gone", "{details} {head:?}");
+        }
+    }
+}
+
 #[test]
 fn an_answer_that_envoy_drops_for_the_next_candidate_is_not_a_broken_one() {
     let trail = |cluster, address| {

@@ -49,6 +49,39 @@ pub fn post(address: SocketAddr, path: &str, headers: &[(&str, &str)], body: &[u
     }
 }
 
+/// Sends a `POST` with this body on a new connection, and cancels it with `RST_STREAM` as soon as
+/// `when` says so.
+///
+/// # Panics
+/// When there is no connection, or `when` takes more than a minute.
+pub fn post_and_cancel(address: SocketAddr, path: &str, body: &[u8], when: impl Fn() -> bool) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let request = http::Request::post(format!("http://gateway.test{path}"));
+    let request = request.body(()).expect("a valid request");
+    let exchange = async {
+        let stream = TcpStream::connect(address).await.expect("a gateway");
+        let (mut client, connection) = h2::client::handshake(stream).await?;
+        let driver = tokio::spawn(connection);
+        let (response, mut sending) = client.send_request(request, false)?;
+        sending.send_data(Bytes::copy_from_slice(body), true)?;
+        while !when() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        sending.send_reset(h2::Reason::CANCEL);
+        drop((response, sending, client));
+        // Without streams the connection ends, so now the reset was sent.
+        let _ = driver.await;
+        Ok::<_, h2::Error>(())
+    };
+    let result = runtime.block_on(async { tokio::time::timeout(PATIENCE, exchange).await });
+    result
+        .expect("a minute is enough")
+        .expect("a gateway that speaks HTTP/2");
+}
+
 async fn exchange(
     address: SocketAddr,
     request: http::Request<()>,

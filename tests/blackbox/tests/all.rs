@@ -8,6 +8,8 @@ mod auth;
 mod bodies;
 #[path = "all/body_limit.rs"]
 mod body_limit;
+#[path = "all/broken.rs"]
+mod broken;
 #[path = "all/broken_streams.rs"]
 mod broken_streams;
 #[path = "all/chat.rs"]
