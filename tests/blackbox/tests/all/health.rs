@@ -12,6 +12,7 @@ both_engines![
     a_dead_worker_leaves_and_recovers,
     a_worker_that_has_the_model_comes_before_one_that_has_not,
     checks_carry_the_workers_key_and_no_client_can_pretend_to_be_one,
+    a_check_that_fails_in_any_way_traps_nothing_and_the_next_one_counts,
     failures_in_a_row_open_a_circuit_and_a_trial_closes_it,
     a_client_that_leaves_does_not_count_as_a_failure,
     a_worker_at_its_cap_is_spared_and_then_the_request_is_refused,
@@ -139,6 +140,47 @@ fn checks_carry_the_workers_key_and_no_client_can_pretend_to_be_one(engine: Engi
         let response = world.request("GET", "/readyz-of-a-worker", &[&header], b"");
         assert_eq!(response.status, 404);
     }
+}
+
+/// C08: a callout that ends without an answer, with one that has no body, with half a document.
+fn a_check_that_fails_in_any_way_traps_nothing_and_the_next_one_counts(engine: Engine) {
+    let world = checked(engine).start();
+    wait_for(&world, "w1");
+    let to = |path: &str, faults: Faults| Faults {
+        path: Some(path.to_owned()),
+        ..faults
+    };
+    let half = Faults {
+        body: Some(r#"{"object":"list","data":[{"id":"#.to_owned()),
+        ..Faults::default()
+    };
+    let unready = [
+        to("/readyz", Faults::interrupt(At::BeforeHeaders, How::Close)),
+        to("/readyz", Faults::interrupt(At::BeforeHeaders, How::Reset)),
+        to("/readyz", Faults::interrupt(At::BeforeHeaders, How::Stall)),
+    ];
+    for faults in unready {
+        world.fail("w1", faults);
+        wait_for(&world, "w2");
+        world.worker("w1").clear_faults();
+        wait_for(&world, "w1");
+    }
+    for faults in [
+        to("/v1/models", Faults::status(204)),
+        to("/v1/models", half),
+        to("/v1/models", Faults::interrupt(At::Bytes(5), How::Close)),
+    ] {
+        world.fail("w1", faults);
+        let before = hits(&world);
+        assert!(
+            world
+                .worker("w1")
+                .wait_until(PATIENCE, |recorded| recorded.len() >= before + 4)
+        );
+        assert_eq!(answered_by(&world), "w1");
+    }
+    let output = world.output();
+    assert!(!output.contains("unreachable"), "{output}");
 }
 
 fn circuits(engine: Engine) -> World {
