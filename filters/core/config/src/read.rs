@@ -72,7 +72,7 @@ pub(crate) fn object<'a, T>(
     }
 }
 
-/// Reads a list of at most `most` items; `read` gets the place of an item and the items before.
+/// Reads a list of at most `most` items; `read` gets an item and what was read of those before.
 pub(crate) fn list<T>(
     raw: &Raw,
     most: usize,

@@ -88,8 +88,9 @@ impl Code {
             Self::NoCapacity => Some(10),
             Self::NoBackendAvailable => Some(5),
             Self::RequestInProgress => Some(2),
-            Self::RateLimited | Self::TooManyUploads => Some(1),
-            Self::Overloaded | Self::GatewayError => Some(1),
+            Self::RateLimited | Self::TooManyUploads | Self::Overloaded | Self::GatewayError => {
+                Some(1)
+            }
             _ => None,
         }
     }
