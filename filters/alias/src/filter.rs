@@ -11,6 +11,7 @@ use dragoman_sdk::host::{Pairs, first_value};
 use dragoman_sdk::{Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders};
 use sha2::{Digest, Sha256};
 
+use crate::charset;
 use crate::config::Alias;
 use crate::models;
 use crate::refusal;
@@ -99,7 +100,8 @@ impl Filter for Resolving {
 }
 
 impl Resolving {
-    /// What can be refused before the body came: a length over the limit, a compressed body.
+    /// What can be refused before the body came: a length over the limit, a body that is
+    /// compressed or not in UTF-8.
     fn refuse_by_headers(&self, headers: &Pairs) -> Option<Reply> {
         let limit_bytes = self.plugin.gateway.max_body_bytes;
         let length = first_value(headers, "content-length")
@@ -110,6 +112,11 @@ impl Resolving {
         let encoding = first_value(headers, "content-encoding").unwrap_or(b"identity");
         if !encoding.eq_ignore_ascii_case(b"identity") {
             return Some(Reply::error(Code::UnsupportedEncoding));
+        }
+        let content_type = first_value(headers, "content-type").unwrap_or_default();
+        if !charset::is_utf8(content_type) {
+            let reason = "the body must be JSON in UTF-8";
+            return Some(Reply::error(Code::UnsupportedEncoding).message(reason));
         }
         None
     }

@@ -3,6 +3,7 @@
 //! See the README for what it answers itself.
 
 mod access;
+mod charset;
 mod config;
 mod filter;
 mod models;

@@ -10,6 +10,7 @@ use crate::support::{CHAT, two_workers};
 both_engines![
     a_worker_behind_an_envoy_that_limits_it_is_followed_by_the_next,
     a_worker_that_repeats_its_credential_does_not_show_it_to_the_client,
+    a_body_in_another_encoding_goes_nowhere,
 ];
 envoy_only!["host-sim speaks HTTP/1.1 alone": clients_that_cancel_over_http2_do_not_open_a_circuit];
 
@@ -77,6 +78,20 @@ fn a_worker_that_repeats_its_credential_does_not_show_it_to_the_client(engine: E
             .all(|(_, value)| !value.ends_with(b"of-w1")),
         "{response:?}"
     );
+}
+
+/// In UTF-7 this asks for another model than in UTF-8.
+fn a_body_in_another_encoding_goes_nowhere(engine: Engine) {
+    let world = two_workers(engine);
+    let body = br#"{"model":"chat","x":"+ACI-,+ACI-model+ACI-:+ACI-other"}"#;
+    for (content_type, status) in [
+        ("content-type: application/json; charset=utf-7", 415),
+        ("content-type: application/json; charset=UTF-8", 200),
+    ] {
+        let response = world.request("POST", "/v1/chat/completions", &[content_type], body);
+        assert_eq!(response.status, status, "{content_type}: {response:?}");
+    }
+    assert_eq!(world.hits(), [1, 0]);
 }
 
 /// A cancelled HTTP/2 stream is `http2.remote_reset`, no disconnection.
