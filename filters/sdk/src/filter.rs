@@ -85,7 +85,7 @@ pub trait Service: Sized + 'static {
 }
 
 /// One request's way through a filter. A module exports only the callbacks it lists
-/// (see [`crate::module!`]); the others keep these defaults.
+/// (see `dragoman_sdk::module!`); the others keep these defaults.
 #[allow(unused_variables, reason = "defaults ignore what they are given")]
 pub trait Filter: 'static {
     /// The request headers came.
