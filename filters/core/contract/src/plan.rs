@@ -18,17 +18,17 @@ pub struct Candidate<'a> {
 /// Who may be tried, in order (`dragoman.plan`), and what each attempt needs to know of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan<'a> {
-    /// As in [`RequestRecord`].
+    /// As in [`RequestRecord`](crate::RequestRecord).
     pub body_len: u32,
-    /// As in [`RequestRecord`].
+    /// As in [`RequestRecord`](crate::RequestRecord).
     pub model_start: u32,
-    /// As in [`RequestRecord`].
+    /// As in [`RequestRecord`](crate::RequestRecord).
     pub model_end: u32,
     /// Time to the first byte of one attempt, in milliseconds.
     pub timeout_ms: u32,
     /// Ticket of the trial that the first candidate's circuit waits for, if this request is one.
     pub trial: Option<u32>,
-    /// At most [`MAX_CANDIDATES`], each (cluster, address) once.
+    /// At most [`MAX_CANDIDATES`](crate::records::MAX_CANDIDATES), each (cluster, address) once.
     pub candidates: Vec<Candidate<'a>>,
 }
 
