@@ -1,8 +1,9 @@
 //! What is known of a request that has no answer to keep.
 
-/// Statuses of a worker that say "try again": they are no final answer, and the next request with
-/// the key is to be carried out.
-const RETRYABLE: [u16; 3] = [408, 425, 429];
+/// Statuses of a worker that are no final answer, so that the next request with the key is carried
+/// out: those that say "try again", and those that speak of the gateway's own credential or of a
+/// model that the worker does not have yet, which the client did nothing about and cannot mend.
+const NOT_FINAL: [u16; 7] = [401, 403, 404, 407, 408, 425, 429];
 
 /// What is known of the request when it is over.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +27,7 @@ pub(crate) enum Ending {
 
 /// Whether a worker's answer with this status is final: the same request would get it again.
 pub(crate) fn is_final(status: u16) -> bool {
-    matches!(status, 200..=299 | 400..=499) && !RETRYABLE.contains(&status)
+    matches!(status, 200..=299 | 400..=499) && !NOT_FINAL.contains(&status)
 }
 
 /// Judges a request without an answer to keep.
@@ -63,11 +64,11 @@ mod tests {
 
     #[test]
     fn success_and_the_clients_own_mistakes_are_final() {
-        for status in [200, 201, 204, 299, 400, 401, 404, 409, 413, 422, 499] {
+        for status in [200, 201, 204, 299, 400, 409, 413, 422, 499] {
             assert!(is_final(status), "{status}");
         }
         for status in [
-            0, 100, 199, 300, 304, 399, 408, 425, 429, 500, 502, 503, 504, 599,
+            0, 100, 199, 300, 304, 399, 401, 403, 404, 407, 408, 425, 429, 500, 502, 503, 504, 599,
         ] {
             assert!(!is_final(status), "{status}");
         }

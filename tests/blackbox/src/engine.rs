@@ -10,7 +10,8 @@ use crate::shell::repository;
 pub enum Engine {
     /// Stock Envoy: `$DRAGOMAN_ENVOY`, or what `scripts/install-envoy` put into `.tools/envoy`.
     Envoy,
-    /// `host-sim serve`: `$DRAGOMAN_HOST_SIM`, or `target/debug/host-sim`.
+    /// `host-sim serve`: `$DRAGOMAN_HOST_SIM`, or what was built into the target folder
+    /// of the tests.
     HostSim,
 }
 
@@ -41,17 +42,16 @@ impl Engine {
         let (variable, built, remedy) = match self {
             Self::Envoy => (
                 "DRAGOMAN_ENVOY",
-                ".tools/envoy",
+                repository().join(".tools/envoy"),
                 "run scripts/install-envoy first",
             ),
             Self::HostSim => (
                 "DRAGOMAN_HOST_SIM",
-                "target/debug/host-sim",
+                beside_the_tests("host-sim"),
                 "run `cargo build --bin host-sim` first",
             ),
         };
-        let path =
-            std::env::var_os(variable).map_or_else(|| repository().join(built), PathBuf::from);
+        let path = std::env::var_os(variable).map_or(built, PathBuf::from);
         assert!(
             path.is_file(),
             "there is no {}: {remedy}, or set {variable}",
@@ -59,6 +59,12 @@ impl Engine {
         );
         path
     }
+}
+
+/// A program that was built into the same target folder as this test program.
+fn beside_the_tests(name: &str) -> PathBuf {
+    let tests = std::env::current_exe().unwrap_or_default();
+    tests.ancestors().nth(2).unwrap_or(&tests).join(name)
 }
 
 fn test_name() -> String {

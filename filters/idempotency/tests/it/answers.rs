@@ -87,7 +87,7 @@ fn an_answer_without_a_body_is_kept() {
 #[test]
 fn a_refusal_of_the_worker_is_final_and_kept() {
     let process = Process::new(SECTION);
-    for status in ["400", "404", "422"] {
+    for status in ["400", "409", "422"] {
         let mut first = process.runs(&chat(status));
         first.works("w1");
         first.tried(&format!("w1={status}"));

@@ -61,7 +61,7 @@ fn a_refusal_by_attempt_is_no_answer_of_a_worker() {
         let code = b"not_found".to_vec();
         let properties = &mut life.host.properties;
         properties.insert("dragoman.error".to_owned(), code);
-        life.answers(&[(":status", "404")], &[b"{}"]);
+        life.answers(&[(":status", "400")], &[b"{}"]);
         life.done();
     });
 }
@@ -147,4 +147,16 @@ fn a_held_key_is_free_after_a_day() {
     assert_eq!(process.refused(&chat("k")).0, 409);
     process.wait(std::time::Duration::from_secs(1));
     process.runs(&chat("k"));
+}
+
+#[test]
+fn what_only_the_operator_can_mend_frees_the_key() {
+    for status in ["401", "403", "404", "407"] {
+        frees(|life| {
+            life.works("w1");
+            life.tried(&format!("w1={status}"));
+            life.answers(&[(":status", status)], &[b"{}"]);
+            life.done();
+        });
+    }
 }

@@ -114,7 +114,7 @@ fn a_refusal_of_the_worker_passes_at_once_and_is_kept(engine: Engine) {
     let table = [
         (400, error, "application/json"),
         (400, "", "application/json"),
-        (404, "<html>no</html>", "text/html"),
+        (422, "<html>no</html>", "text/html"),
         (422, error, "application/json"),
         (200, "[]", "application/json"),
     ];
