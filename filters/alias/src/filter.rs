@@ -5,7 +5,7 @@ use std::rc::Rc;
 use dragoman_config::Endpoint;
 use dragoman_contract::names::{IDEMPOTENCY_KEY, property};
 use dragoman_contract::paths::{Route, route};
-use dragoman_contract::{ApiKind, Code, Dialect, Identity, RequestRecord, Target};
+use dragoman_contract::{ApiKind, Code, Identity, RequestRecord, Target};
 use dragoman_json::{Model, Request};
 use dragoman_sdk::host::{Pairs, first_value};
 use dragoman_sdk::{Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders};
@@ -44,7 +44,7 @@ impl Filter for Resolving {
         cx.remove_reserved_headers(&headers)?;
         let method = first_value(&headers, ":method").unwrap_or_default();
         let path = first_value(&headers, ":path").unwrap_or_default();
-        let answer = |reply: Reply| Ok(HeadersFlow::Reply(reply.dialect(Dialect::of_path(path))));
+        let answer = |reply: Reply| Ok(HeadersFlow::Reply(reply));
         if self.plugin.needs_identity() {
             self.identity = cx.property(property::IDENTITY)?.unwrap_or_default();
             if self.caller().is_none() {
@@ -74,7 +74,7 @@ impl Filter for Resolving {
 
     fn on_request_body(&mut self, cx: &mut RequestBody<'_>, length: usize) -> HostResult<Flow> {
         let body = cx.body(0, length)?;
-        let refused = |reply: Reply| Ok(Flow::Reply(reply.dialect(self.api.into())));
+        let refused = |reply: Reply| Ok(Flow::Reply(reply));
         let request = match dragoman_json::scan_request(&body) {
             Ok(request) => request,
             Err(error) => return refused(refusal::of(&error)),
@@ -92,10 +92,6 @@ impl Filter for Resolving {
         cx.publish(property::ENDPOINT, endpoint.name.as_bytes())?;
         cx.publish(property::VERSION, endpoint.version.as_bytes())?;
         Ok(Flow::Continue)
-    }
-
-    fn on_body_too_large(&mut self, limit_bytes: u32) -> Reply {
-        Reply::too_large(limit_bytes).dialect(self.api.into())
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the end of an attempt means for the worker's circuit.
 
 use dragoman_circuit::{Circuit, Rule, Ticket, Verdict, record, release};
-use dragoman_sdk::host::{Clock, millis};
+use dragoman_sdk::host::{Clock, Level, millis};
 use dragoman_sdk::{Done, HostResult};
 use dragoman_slots::{Swap, swap};
 
@@ -33,7 +33,7 @@ pub(crate) fn settle(
     trial: Option<Ticket>,
 ) -> HostResult<()> {
     let now_ms = millis(cx.monotonic());
-    swap(cx, &Circuit::key(worker), |bytes| {
+    let changed = swap(cx, &Circuit::key(worker), |bytes| {
         let circuit = Circuit::decode(bytes);
         let next = match (verdict(end), trial) {
             (Some(verdict), trial) => record(rule, &circuit, now_ms, verdict, trial),
@@ -41,11 +41,23 @@ pub(crate) fn settle(
             (None, None) => None,
         };
         match next {
-            Some(next) => Swap::Write(next.encode().to_vec(), ()),
-            None => Swap::Keep(()),
+            Some(next) => Swap::Write(next.encode().to_vec(), change(&circuit, &next)),
+            None => Swap::Keep(None),
         }
-    })
-    .map(drop)
+    })?;
+    if let Some((level, word)) = changed.flatten() {
+        cx.log(level, &format!("worker {worker}: circuit {word} ({end})"));
+    }
+    Ok(())
+}
+
+/// What an operator wants to read of a change.
+fn change(before: &Circuit, after: &Circuit) -> Option<(Level, &'static str)> {
+    match (before.is_closed(), after.is_closed()) {
+        (true, false) => Some((Level::Warn, "open")),
+        (false, true) => Some((Level::Info, "closed")),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -200,3 +200,25 @@ fn an_outcome_that_others_were_faster_than_is_recorded_all_the_same() {
     let shared = it.host.shared.borrow();
     assert!(shared.contains_key("dragoman/1/circuit/w1"));
 }
+
+#[test]
+fn a_circuit_that_opens_or_closes_is_logged() {
+    let shared = SharedMap::default();
+    let mut logged = Vec::new();
+    for end in [Some("503"), None, Some("200")] {
+        let mut it = Exchange::new(
+            &attempt(),
+            FakeHost {
+                shared: Rc::clone(&shared),
+                ..host("a", "127.0.0.1:9101")
+            },
+        );
+        it.request(BODY);
+        if let Some(status) = end {
+            it.response(&[(":status", status)], true);
+        }
+        it.done();
+        logged.extend(it.host.logged);
+    }
+    assert_eq!(logged, ["worker w1: circuit open (reset)"]);
+}

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use dragoman_contract::Code;
 use dragoman_contract::names::{CLIENT_CREDENTIALS, property};
 use dragoman_contract::paths::{Route, route};
-use dragoman_contract::{Code, Dialect};
 use dragoman_sdk::host::{Clock, Pairs, first_value};
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
 
@@ -45,7 +45,7 @@ impl Filter for Authenticating {
         }
         Ok(match self.admit(cx, &headers)? {
             Ok(()) => HeadersFlow::Continue,
-            Err(code) => HeadersFlow::Reply(refusal(code).dialect(Dialect::of_path(path))),
+            Err(code) => HeadersFlow::Reply(refusal(code)),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use dragoman_contract::names::{IDEMPOTENCY_KEY, property};
-use dragoman_contract::{Dialect, Identity, RequestRecord};
+use dragoman_contract::{Identity, RequestRecord};
 use dragoman_sdk::host::{Clock, Pairs};
 use dragoman_sdk::{
     Done, Filter, HeadersFlow, HostError, HostResult, RequestHeaders, ResponseBody, ResponseHeaders,
@@ -51,10 +51,7 @@ impl Filter for Guarding {
             Some((word, reply)) => (word, Some(reply)),
         };
         cx.publish(property::IDEMPOTENCY, word.as_bytes())?;
-        let dialect = Dialect::of_path(value(&headers, ":path").unwrap_or_default());
-        Ok(reply.map_or(HeadersFlow::Continue, |reply| {
-            HeadersFlow::Reply(reply.dialect(dialect))
-        }))
+        Ok(reply.map_or(HeadersFlow::Continue, HeadersFlow::Reply))
     }
 
     fn on_response_headers(

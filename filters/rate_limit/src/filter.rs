@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use dragoman_contract::names::property;
-use dragoman_contract::{Code, Dialect, Identity};
+use dragoman_contract::{Code, Identity};
 use dragoman_limits::retry_after_s;
 use dragoman_sdk::host::Clock;
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders, ResponseHeaders};
@@ -39,10 +39,10 @@ impl Filter for Limiting {
         let Some(caller) = identity.as_deref().and_then(Identity::decode) else {
             let reason = "limits need auth, which did not say who calls";
             let reply = Reply::error(Code::Misconfigured).message(reason);
-            return answer(cx, reply);
+            return Ok(HeadersFlow::Reply(reply));
         };
         let Some(buckets) = plugin.buckets(cx)? else {
-            return answer(cx, refusal(&Refusal::Unreadable));
+            return Ok(HeadersFlow::Reply(refusal(&Refusal::Unreadable)));
         };
         let now = cx.monotonic();
         match charge(buckets, cx, (&plugin.limits, &caller), now)? {
@@ -50,7 +50,7 @@ impl Filter for Limiting {
                 self.standing = standing;
                 Ok(HeadersFlow::Continue)
             }
-            Err(why) => answer(cx, refusal(&why)),
+            Err(why) => Ok(HeadersFlow::Reply(refusal(&why))),
         }
     }
 
@@ -92,10 +92,4 @@ fn refusal(why: &Refusal<'_>) -> Reply {
         Refusal::NoRoom => Reply::error(Code::GatewayError),
         Refusal::Unreadable => Reply::error(Code::InternalError),
     }
-}
-
-/// In the shape that the client's API has.
-fn answer(cx: &mut RequestHeaders<'_>, reply: Reply) -> HostResult<HeadersFlow> {
-    let path = cx.request_header(":path")?.unwrap_or_default();
-    Ok(HeadersFlow::Reply(reply.dialect(Dialect::of_path(&path))))
 }

@@ -73,7 +73,6 @@ pub(crate) enum Content {
         code: Code,
         message: Option<String>,
         param: Option<String>,
-        dialect: Dialect,
     },
 }
 
@@ -108,7 +107,7 @@ impl Reply {
         Self::json(200, br#"{"status":"ok"}"#.to_vec())
     }
 
-    /// A row of the error table, in OpenAI's shape unless [`Reply::dialect`] says otherwise.
+    /// A row of the error table, in the shape that the client's API has, by the path of the request.
     /// `Retry-After` comes with the codes that have one, `x-should-retry: false` with conflicts that
     /// no retry resolves.
     #[must_use]
@@ -117,7 +116,6 @@ impl Reply {
             code,
             message: None,
             param: None,
-            dialect: Dialect::OpenAi,
         };
         let reply = Self {
             status: code.status(),
@@ -175,15 +173,6 @@ impl Reply {
         self
     }
 
-    /// Shape of the error body.
-    #[must_use]
-    pub fn dialect(mut self, shape: Dialect) -> Self {
-        if let Content::Error { dialect, .. } = &mut self.content {
-            *dialect = shape;
-        }
-        self
-    }
-
     /// The code, if this is an error.
     #[must_use]
     pub fn code(&self) -> Option<Code> {
@@ -193,14 +182,13 @@ impl Reply {
         }
     }
 
-    pub(crate) fn body(&self, request_id: &str) -> Cow<'_, [u8]> {
+    pub(crate) fn body(&self, request_id: &str, dialect: Dialect) -> Cow<'_, [u8]> {
         match &self.content {
             Content::Bytes(bytes) => Cow::Borrowed(bytes),
             Content::Error {
                 code,
                 message,
                 param,
-                dialect,
             } => {
                 let error = ErrorBody {
                     code: *code,
@@ -208,7 +196,7 @@ impl Reply {
                     param: param.as_deref(),
                     request_id,
                 };
-                Cow::Owned(error.to_json(*dialect).into_bytes())
+                Cow::Owned(error.to_json(dialect).into_bytes())
             }
         }
     }

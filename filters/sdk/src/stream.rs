@@ -4,7 +4,7 @@
 //! a request that has a body. So one state says whether this filter holds the request, and every
 //! request callback asks it.
 
-use dragoman_contract::{Code, names};
+use dragoman_contract::{Code, Dialect, names};
 
 use crate::filter::Filter;
 use crate::flow::{Callout, Content, HeadersFlow, Reply};
@@ -220,27 +220,27 @@ impl<F: Filter> Stream<F> {
             let result = host.publish(names::property::ERROR, code.as_str().as_bytes());
             report(host, result);
         }
-        let request_id = match &reply.content {
-            Content::Error { .. } => request_id(host),
-            Content::Bytes(_) => String::new(),
+        let (request_id, dialect) = match &reply.content {
+            Content::Error { .. } => (
+                String::from_utf8_lossy(&header(host, "x-request-id")).into_owned(),
+                Dialect::of_path(&header(host, ":path")),
+            ),
+            Content::Bytes(_) => (String::new(), Dialect::OpenAi),
         };
         let headers: Vec<(&str, &[u8])> = reply
             .headers
             .iter()
             .map(|(name, value)| (name.as_ref(), value.as_slice()))
             .collect();
-        host.reply(reply.status, &headers, &reply.body(&request_id));
+        host.reply(reply.status, &headers, &reply.body(&request_id, dialect));
         Action::Pause
     }
 }
 
-fn request_id(host: &mut dyn Host) -> String {
-    let value = host
-        .header(Map::Request, "x-request-id")
-        .ok()
-        .flatten()
-        .unwrap_or_default();
-    String::from_utf8_lossy(&value).into_owned()
+/// A header of the request; empty where it is not there, or the headers are not.
+fn header(host: &mut dyn Host, name: &str) -> Vec<u8> {
+    let value = host.header(Map::Request, name);
+    value.ok().flatten().unwrap_or_default()
 }
 
 fn report(host: &mut (impl Control + ?Sized), result: HostResult<()>) {

@@ -253,3 +253,18 @@ fn a_filter_learns_once_that_the_request_is_complete() {
         assert_eq!(COMPLETED.take(), 1);
     }
 }
+
+#[test]
+fn an_error_has_the_shape_of_the_clients_api() {
+    for (path, beginning) in [
+        ("/v1/chat/completions", r#"{"error":{"message""#),
+        ("/v1/messages?beta=1", r#"{"type":"error","error":"#),
+    ] {
+        let host = FakeHost::new(&[(":path", path)]);
+        let mut it = Exchange::new(&Rc::new(Scripted(Script::CalloutThenRefuse)), host);
+        it.headers(false);
+        it.callout(answer());
+        let text = it.host.replied.unwrap().text();
+        assert!(text.starts_with(beginning), "{text}");
+    }
+}

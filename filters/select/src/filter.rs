@@ -42,7 +42,7 @@ impl Filter for Selecting {
         let pool = self.plugin.pool(cx, &record, now)?;
         let (trial, candidates) = self.candidates(cx, &record, &pool, now)?;
         let Some(first) = candidates.first().cloned() else {
-            let reply = Reply::error(pool.refusal()).dialect(record.api.into());
+            let reply = Reply::error(pool.refusal());
             return Ok(HeadersFlow::Reply(reply));
         };
         let plan = Plan {

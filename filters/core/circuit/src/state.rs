@@ -65,6 +65,12 @@ impl Circuit {
         format!("dragoman/1/circuit/{worker}")
     }
 
+    /// Whether anybody may be sent to the worker.
+    #[must_use]
+    pub const fn is_closed(&self) -> bool {
+        matches!(self.phase, Phase::Closed { .. })
+    }
+
     /// The circuit in these bytes. Bytes that are none, also those of another version, are a
     /// closed circuit: what is not known of a worker does not speak against it.
     #[must_use]

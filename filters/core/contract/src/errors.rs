@@ -130,16 +130,6 @@ pub enum Dialect {
     Anthropic,
 }
 
-impl From<ApiKind> for Dialect {
-    fn from(api: ApiKind) -> Self {
-        if api == ApiKind::Messages {
-            Self::Anthropic
-        } else {
-            Self::OpenAi
-        }
-    }
-}
-
 impl Dialect {
     /// The shape for a path, whatever the method and whether anything is served there: what asks
     /// at or below `/v1/messages` is an Anthropic client.
