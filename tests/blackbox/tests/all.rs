@@ -44,6 +44,8 @@ mod rewrite;
 mod rows;
 #[path = "all/same_answer.rs"]
 mod same_answer;
+#[path = "all/shipped.rs"]
+mod shipped;
 #[path = "all/support.rs"]
 mod support;
 #[path = "all/time_limits.rs"]

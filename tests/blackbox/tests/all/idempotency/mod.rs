@@ -1,5 +1,6 @@
 //! Requests with an idempotency key: carried out once, and answered again from what was kept.
 
+mod bound;
 mod conflicts;
 mod endings;
 mod replays;
