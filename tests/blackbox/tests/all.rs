@@ -28,6 +28,8 @@ mod given_up;
 mod health;
 #[path = "all/idempotency/mod.rs"]
 mod idempotency;
+#[path = "all/incomplete_chain.rs"]
+mod incomplete_chain;
 #[path = "all/internal_headers.rs"]
 mod internal_headers;
 #[path = "all/mechanisms/mod.rs"]
