@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_config::{AuthMode, OnUnknown};
-use dragoman_sdk::host::{Clock, Level};
+use dragoman_sdk::host::{Clock, Level, millis};
 use dragoman_sdk::{Environment, HostError, HostResult, Plugin, Root};
 use dragoman_slots::{Salt, SharedData};
 
@@ -117,9 +117,4 @@ impl Idempotency {
 pub(crate) fn random(clock: &mut impl Clock) -> [u8; 16] {
     let (low, high) = (u128::from(clock.random()), u128::from(clock.random()));
     (high << 64 | low).to_le_bytes()
-}
-
-/// Whole milliseconds, the unit of records.
-pub(crate) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

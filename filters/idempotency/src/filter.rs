@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use dragoman_contract::names::{IDEMPOTENCY_KEY, property};
 use dragoman_contract::{Identity, RequestRecord};
-use dragoman_sdk::host::{Clock, Pairs};
+use dragoman_sdk::host::{Clock, Pairs, first_value, millis};
 use dragoman_sdk::{
     Done, Filter, HeadersFlow, HostError, HostResult, RequestHeaders, ResponseBody, ResponseHeaders,
 };
@@ -13,7 +13,7 @@ use dragoman_slots::{Outcome, SharedData};
 use crate::answers::{self, Answered};
 use crate::claim::{Claimant, Claimed};
 use crate::claims::Claim;
-use crate::config::{Idempotency, Rules, millis, random};
+use crate::config::{Idempotency, Rules, random};
 use crate::ending::{Seen, ending, is_final};
 use crate::keeping::Answering;
 use crate::key::{RecordId, key_of};
@@ -222,18 +222,13 @@ fn is_from_worker(cx: &mut ResponseHeaders<'_>) -> HostResult<bool> {
 
 /// Envoy's id of the request, which goes to the worker as well.
 fn request_id(headers: &Pairs) -> String {
-    let id = value(headers, "x-request-id").unwrap_or_default();
+    let id = first_value(headers, "x-request-id").unwrap_or_default();
     let id = id.iter().copied().filter(u8::is_ascii_graphic);
     id.take(MAX_REQUEST_ID_BYTES).map(char::from).collect()
 }
 
-fn value<'a>(headers: &'a Pairs, name: &str) -> Option<&'a [u8]> {
-    let (_, value) = headers.iter().find(|(key, _)| key == name.as_bytes())?;
-    Some(value)
-}
-
 fn number<T: std::str::FromStr>(headers: &Pairs, name: &str) -> Option<T> {
-    std::str::from_utf8(value(headers, name)?)
+    std::str::from_utf8(first_value(headers, name)?)
         .ok()?
         .parse()
         .ok()
