@@ -4,6 +4,7 @@ use crate::chain::{ChainKey, Direction, Piece};
 use crate::engine::Engine;
 use crate::inline::{self, Side};
 use crate::io::{Command, Headers, UpstreamId};
+use crate::router::Attempt;
 
 impl Engine {
     /// The head has passed the attempt's filters.
@@ -76,12 +77,14 @@ impl Engine {
         self.touch_attempt(id);
     }
 
+    /// The attempt of this id, unless it was broken off: what still comes of that is for nobody.
+    pub(crate) fn running(&mut self, id: UpstreamId) -> Option<&mut Attempt> {
+        let attempt = self.attempts.get_mut(&id)?;
+        (!attempt.cancelled).then_some(attempt)
+    }
+
     pub(crate) fn upstream_connected(&mut self, id: UpstreamId) {
-        let Some(attempt) = self
-            .attempts
-            .get_mut(&id)
-            .filter(|attempt| !attempt.cancelled)
-        else {
+        let Some(attempt) = self.running(id) else {
             return;
         };
         attempt.connected = true;
@@ -92,11 +95,7 @@ impl Engine {
 
     pub(crate) fn response_headers_came(&mut self, id: UpstreamId, headers: Headers, end: bool) {
         let now = self.now.monotonic;
-        let Some(attempt) = self
-            .attempts
-            .get_mut(&id)
-            .filter(|attempt| !attempt.cancelled)
-        else {
+        let Some(attempt) = self.running(id) else {
             return;
         };
         attempt.times.response_begin = Some(now);
@@ -130,11 +129,7 @@ impl Engine {
 
     fn pass_response_data(&mut self, id: UpstreamId, data: Vec<u8>, end: bool) {
         let now = self.now.monotonic;
-        let Some(attempt) = self
-            .attempts
-            .get_mut(&id)
-            .filter(|attempt| !attempt.cancelled)
-        else {
+        let Some(attempt) = self.running(id) else {
             return;
         };
         attempt.upstream_over |= end;
@@ -158,11 +153,7 @@ impl Engine {
 
     pub(crate) fn response_trailers_came(&mut self, id: UpstreamId, trailers: Headers) {
         let now = self.now.monotonic;
-        let Some(attempt) = self
-            .attempts
-            .get_mut(&id)
-            .filter(|attempt| !attempt.cancelled)
-        else {
+        let Some(attempt) = self.running(id) else {
             return;
         };
         attempt.upstream_over = true;

@@ -121,11 +121,7 @@ impl Engine {
     }
 
     pub(crate) fn upstream_reset(&mut self, id: UpstreamId, reason: &ResetReason) {
-        let Some(attempt) = self
-            .attempts
-            .get_mut(&id)
-            .filter(|attempt| !attempt.cancelled)
-        else {
+        let Some(attempt) = self.running(id) else {
             return;
         };
         let key = attempt.stream;
