@@ -14,7 +14,7 @@ pub const HEADER_COUNT_LIMIT: usize = 100;
 #[derive(Debug, Default)]
 pub struct HeadScan {
     seen: usize,
-    lines: usize,
+    whole_lines: usize,
 }
 
 /// What a [`HeadScan`] found.
@@ -22,8 +22,9 @@ pub struct HeadScan {
 pub enum Found {
     /// The head ends here; the empty line is counted in.
     End(usize),
-    /// A line more than at the last look, but not the end: worth a check for errors.
-    Line,
+    /// A line more than at the last look, but not the end: worth a check for errors. The lines
+    /// that are whole end here.
+    Line(usize),
     /// Nothing new.
     Nothing,
 }
@@ -32,14 +33,14 @@ impl HeadScan {
     /// Goes on from where the last look ended.
     pub fn look(&mut self, input: &Buffer) -> Found {
         let bytes = input.bytes();
-        let lines_before = self.lines;
+        let whole_before = self.whole_lines;
         while let Some(offset) = bytes
             .get(self.seen..)
             .and_then(|rest| rest.iter().position(|byte| *byte == b'\n'))
         {
             let feed = self.seen + offset;
             self.seen = feed + 1;
-            self.lines += 1;
+            self.whole_lines = self.seen;
             let line = bytes.get(..feed).unwrap_or_default();
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if line.last() == Some(&b'\n') {
@@ -47,8 +48,8 @@ impl HeadScan {
             }
         }
         self.seen = bytes.len();
-        if self.lines > lines_before {
-            Found::Line
+        if self.whole_lines > whole_before {
+            Found::Line(self.whole_lines)
         } else {
             Found::Nothing
         }

@@ -183,8 +183,8 @@ impl RequestDecoder {
         }
         let end = match scan.look(&self.input) {
             Found::End(end) if end <= HEAD_LIMIT_BYTES => end,
-            Found::Line if bytes.len() <= HEAD_LIMIT_BYTES => {
-                parse(bytes)?;
+            Found::Line(end) if bytes.len() <= HEAD_LIMIT_BYTES => {
+                parse(bytes.get(..end).unwrap_or_default())?;
                 return Ok(None);
             }
             Found::Nothing if bytes.len() <= HEAD_LIMIT_BYTES => return Ok(None),
