@@ -1,6 +1,6 @@
 //! A configuration on real sockets, from its file to its end.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,10 +14,30 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, Semaphore, oneshot};
 
 use crate::admin::{self, Admin};
-use crate::cli::{CONCURRENCY_LIMIT, Serve};
 use crate::clock::Clock;
 use crate::listen::{Acceptor, bind, listen};
+use crate::logs::Level;
 use crate::thread::{self, Accepted, Parts};
+
+/// How to serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `envoy.yaml`.
+    pub config: PathBuf,
+    /// Worker threads, 1 to [`CONCURRENCY_LIMIT`]; `None`: one a core.
+    pub concurrency: Option<usize>,
+    /// File that gets the admin address once it is bound.
+    pub admin_address_path: Option<PathBuf>,
+    /// All random numbers come from it; `None`: another one at each start.
+    pub seed: Option<u64>,
+    /// Compiled modules are kept here.
+    pub cache_dir: Option<PathBuf>,
+    /// Which lines of the log are shown.
+    pub log_level: Level,
+}
+
+/// Most worker threads: each compiles and holds its own VMs.
+pub const CONCURRENCY_LIMIT: usize = 64;
 
 /// Most connections of clients at a time; more wait in the system's queue until one ends. With
 /// two buffers of a quarter of a megabyte each the worst case stays near five gigabytes, and a
@@ -34,7 +54,7 @@ const OPEN_FILES: u64 = 2 * CONNECTION_LIMIT as u64 + 1024;
 ///
 /// # Errors
 /// A sentence for the user: the file, an address or a module cannot be used.
-pub fn serve(options: &Serve) -> Result<(), String> {
+pub fn serve(options: &Options) -> Result<(), String> {
     let clock = Clock::start();
     let config = read(&options.config)?;
     raise_open_files();
@@ -88,7 +108,7 @@ pub fn raise_open_files() {
     }
 }
 
-async fn run(options: &Serve, config: Bootstrap, clock: Clock) -> Result<(), String> {
+async fn run(options: &Options, config: Bootstrap, clock: Clock) -> Result<(), String> {
     let stop = Stop::listen()?;
     let mut listeners = Vec::new();
     for listener in &config.listeners {
@@ -195,7 +215,7 @@ fn random_seed() -> u64 {
 }
 
 async fn start_threads(
-    options: &Serve,
+    options: &Options,
     process: &Arc<Process>,
     clock: Clock,
     concurrency: usize,

@@ -5,7 +5,6 @@
 //! thread accepts connections, answers on the admin address and waits for signals.
 
 pub mod admin;
-pub mod cli;
 pub mod client;
 pub mod clock;
 pub mod driver;

@@ -438,7 +438,7 @@ const LAST: &str = "4\r\nlast\r\n0\r\n\r\n";
 
 #[test]
 fn two_thousand_streams_run_at_a_time() {
-    host_sim::gateway::raise_open_files();
+    host_sim_server::gateway::raise_open_files();
     run(async {
         let worker = worker().await;
         let gateway = Gateway::start(&worker).await;

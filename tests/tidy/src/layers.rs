@@ -27,8 +27,14 @@ enum Layer {
     Envoy,
     /// Scripted runs.
     Scenario,
-    /// The program with sockets.
+    /// What must agree in a configuration.
+    Check,
+    /// Random runs and what must always hold.
+    Swarm,
+    /// Sockets.
     Server,
+    /// The program.
+    Cli,
     /// The worker of demos and tests.
     MockWorker,
     /// A step of the build.
@@ -132,7 +138,10 @@ fn layer(folder: &str) -> Option<Layer> {
         ["host-sim", "vm"] => Layer::Vm,
         ["host-sim", "envoy"] => Layer::Envoy,
         ["host-sim", "scenario"] => Layer::Scenario,
+        ["host-sim", "check"] => Layer::Check,
+        ["host-sim", "swarm"] => Layer::Swarm,
         ["host-sim", "server"] => Layer::Server,
+        ["host-sim", "cli"] => Layer::Cli,
         ["scripts", _] => Layer::Script,
         ["tests", "mock-worker"] => Layer::MockWorker,
         ["tests", ..] => Layer::Test,
@@ -159,9 +168,15 @@ fn may_use(from: Layer, target: &str) -> bool {
                 Layer::Host | Layer::Vm | Layer::Envoy | Layer::MockWorker
             ) || shared
         }
-        Layer::Server => {
+        Layer::Check => matches!(to, Layer::Host | Layer::Vm | Layer::Envoy) || shared,
+        Layer::Swarm => {
             let below = matches!(to, Layer::Host | Layer::Vm | Layer::Envoy | Layer::Scenario);
             below || to == Layer::MockWorker || shared
+        }
+        Layer::Server => matches!(to, Layer::Host | Layer::Vm | Layer::Envoy | Layer::Check),
+        Layer::Cli => {
+            let filters = matches!(to, Layer::Core | Layer::Sdk | Layer::Filter | Layer::Module);
+            shared || !(filters || to == Layer::Test)
         }
         Layer::MockWorker | Layer::Test => true,
     }

@@ -25,8 +25,8 @@ const NOT_IN_FILTERS: &[&[&str]] = &[
     &["thread_local"],
 ];
 
-/// Names that host-sim uses in its server only: the rest runs on a virtual clock.
-const ONLY_IN_SERVER: &[&[&str]] = &[
+/// Names that host-sim uses in its server and its program only: the rest runs on a virtual clock.
+const ONLY_IN_PROGRAM: &[&[&str]] = &[
     &["Instant", "now"],
     &["SystemTime", "now"],
     &["net", "TcpStream"],
@@ -56,8 +56,9 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
             findings.extend(named(path, &tokens, NOT_IN_FILTERS, reason));
             findings.extend(check_static_mut(path, &tokens));
         } else if is_simulator(path) {
-            let reason = "real clocks, sockets and threads are in host-sim/server only";
-            findings.extend(named(path, &tokens, ONLY_IN_SERVER, reason));
+            let reason =
+                "real clocks, sockets and threads are in host-sim/server and host-sim/cli only";
+            findings.extend(named(path, &tokens, ONLY_IN_PROGRAM, reason));
         }
     }
     findings
@@ -76,7 +77,10 @@ fn is_filter(path: &str) -> bool {
 }
 
 fn is_simulator(path: &str) -> bool {
-    path.starts_with("host-sim/") && path.contains("/src/") && !path.starts_with("host-sim/server/")
+    let real = ["host-sim/server/", "host-sim/cli/"];
+    path.starts_with("host-sim/")
+        && path.contains("/src/")
+        && !real.iter().any(|folder| path.starts_with(folder))
 }
 
 fn check_unsafe(path: &str, tokens: &[Token<'_>]) -> Vec<Finding> {

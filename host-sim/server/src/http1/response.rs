@@ -129,15 +129,17 @@ impl ResponseDecoder {
                 return Ok(None);
             };
             let bytes = self.input.bytes();
-            let found = scan.look(&self.input);
-            let end = match found {
+            let end = match scan.look(&self.input) {
                 Found::End(end) if end <= HEAD_LIMIT_BYTES => end,
                 _ if bytes.len() > HEAD_LIMIT_BYTES => return Err(NotHttp),
-                _ => {
+                Found::End(end) | Found::Line(end) => {
+                    parse(bytes.get(..end).unwrap_or_default(), self.to_head)?;
+                    return Ok(None);
+                }
+                Found::Nothing => {
                     // Garbage may hold no line at all: a look at the first bytes costs little.
-                    if found == Found::Line || bytes.len() < FIRST_BYTES {
-                        parse(bytes, self.to_head)?;
-                    }
+                    let first = bytes.len().min(FIRST_BYTES);
+                    parse(bytes.get(..first).unwrap_or_default(), self.to_head)?;
                     return Ok(None);
                 }
             };

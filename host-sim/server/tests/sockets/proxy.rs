@@ -7,11 +7,11 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use host_sim::client::connection::{self, Entrance};
-use host_sim::clock::Clock;
-use host_sim::driver::{Driver, Engine};
-use host_sim::logs::{Level, Logs};
 use host_sim_host::io::{Command, Event, Now, StreamId, UpstreamId};
+use host_sim_server::client::connection::{self, Entrance};
+use host_sim_server::clock::Clock;
+use host_sim_server::driver::{Driver, Engine};
+use host_sim_server::logs::{Level, Logs};
 use tokio::net::{TcpListener, TcpStream};
 
 type Seen = Rc<RefCell<Vec<Event>>>;

@@ -14,6 +14,7 @@ const CRATES: &[(&str, &str)] = &[
     ("host-sim/envoy", "envoy"),
     ("host-sim/scenario", "scenario"),
     ("host-sim/server", "server"),
+    ("host-sim/cli", "cli"),
     ("scripts/strip", "strip"),
     ("tests/mock-worker", "mock-worker"),
     ("tests/blackbox", "blackbox"),
@@ -109,11 +110,16 @@ fn host_sim_never_sees_a_filter() {
         &["host", "vm", "envoy", "contract", "mock-worker"],
     );
     refused("host-sim/scenario", &["json", "alias-filter", "server"]);
-    accepted(
+    accepted("host-sim/server", &["host", "vm", "envoy"]);
+    refused(
         "host-sim/server",
-        &["host", "vm", "envoy", "scenario", "contract"],
+        &["scenario", "alias-filter", "alias", "blackbox", "cli"],
     );
-    refused("host-sim/server", &["alias-filter", "alias", "blackbox"]);
+    accepted("host-sim/cli", &["host", "server", "scenario", "contract"]);
+    refused(
+        "host-sim/cli",
+        &["json", "alias-filter", "alias", "blackbox"],
+    );
 }
 
 #[test]

@@ -1,12 +1,19 @@
-use super::*;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
-fn parsed(line: &str) -> Result<Action, String> {
+use host_sim_server::gateway;
+use host_sim_server::logs::Level;
+
+use crate::commands::{Command, render, serve};
+use crate::{HELP, parse};
+
+fn parsed(line: &str) -> Result<Command, String> {
     parse(line.split_whitespace().map(OsString::from))
 }
 
-fn served(line: &str) -> Serve {
+fn served(line: &str) -> gateway::Options {
     match parsed(line) {
-        Ok(Action::Serve(serve)) => serve,
+        Ok(Command::Serve(serve)) => serve,
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -28,7 +35,7 @@ fn envoys_own_flags_are_taken() {
 
 #[test]
 fn render_takes_its_file_and_addresses() {
-    let Ok(Action::Render(render)) =
+    let Ok(Command::Render(render)) =
         parsed("render g.json --listen 127.0.0.1:1 --modules m --access-log /dev/null")
     else {
         panic!("not taken")
@@ -40,9 +47,9 @@ fn render_takes_its_file_and_addresses() {
 
 #[test]
 fn help_is_at_every_level() {
-    assert_eq!(parsed("--help"), Ok(Action::Print(HELP)));
-    assert_eq!(parsed("serve --help"), Ok(Action::Print(SERVE_HELP)));
-    assert_eq!(parsed("render -h"), Ok(Action::Print(RENDER_HELP)));
+    assert_eq!(parsed("--help"), Ok(Command::Print(HELP)));
+    assert_eq!(parsed("serve --help"), Ok(Command::Print(serve::HELP)));
+    assert_eq!(parsed("render -h"), Ok(Command::Print(render::HELP)));
 }
 
 #[test]
