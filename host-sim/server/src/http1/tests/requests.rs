@@ -414,6 +414,19 @@ fn one_read_gives_one_piece_over_the_borders_of_chunks() {
     );
 }
 
+/// Without the body that became unreadable: what was read together with the bad bytes is not handed
+/// on, as in Envoy, so how much of it was depends on the reads.
+fn settled(
+    (mut requests, bad): (Vec<Whole>, Option<BadRequest>),
+) -> (Vec<Whole>, Option<BadRequest>) {
+    if bad == Some(BadRequest::Body)
+        && let Some(last) = requests.last_mut()
+    {
+        last.body.clear();
+    }
+    (requests, bad)
+}
+
 /// Bytes that come close to requests, so that more than the first line is reached.
 fn nearly() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
@@ -436,6 +449,6 @@ proptest! {
         let at = at.index(bytes.len() + 1);
         let (first, second) = bytes.split_at(at);
         let cut = decode(&[first.to_vec(), second.to_vec()]);
-        prop_assert_eq!(whole, cut);
+        prop_assert_eq!(settled(whole), settled(cut));
     }
 }
