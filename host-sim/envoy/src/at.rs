@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::plain::{boolean, duration, other_meaning};
-use crate::problem::{Problem, Problems};
+use crate::problem::{Kind, Problem, Problems};
 use crate::tree::{Field, Node, Value};
 
 /// What there is to say about a field that the simulator has no place for.
@@ -50,12 +50,21 @@ impl<'a> At<'a> {
             path: self.path.clone(),
             line: self.node.line,
             what: what.into(),
+            kind: Kind::Refused,
+        }
+    }
+
+    /// Something at this place that the simulator has no place for.
+    pub fn without_model(&self, what: impl Into<String>) -> Problem {
+        Problem {
+            kind: Kind::NotModelled,
+            ..self.problem(what)
         }
     }
 
     /// A value that the simulator has no place for, quoted in the problem.
     pub fn not_modelled(&self, value: &str) -> Problem {
-        self.problem(format!("{value:?}: {NOT_MODELLED}"))
+        self.without_model(format!("{value:?}: {NOT_MODELLED}"))
     }
 
     fn below(&self, step: &str, node: &'a Rc<Node>) -> Self {
@@ -86,6 +95,7 @@ impl<'a> At<'a> {
                 path: self.below(&field.key, &field.node).path,
                 line: field.line,
                 what: NOT_MODELLED.to_owned(),
+                kind: Kind::NotModelled,
             });
         }
         Ok(read)
@@ -122,15 +132,23 @@ impl<'a> At<'a> {
         Ok(items.iter().enumerate().map(item).collect())
     }
 
-    /// Each item of a list, read.
-    pub fn each<T>(&self, read: impl FnMut(Self) -> Read<T>) -> Read<Vec<T>> {
-        self.items()?.into_iter().map(read).collect()
+    /// Each item of a list, read. A faulty one does not keep the others from being looked at.
+    pub fn each<T>(&self, mut read: impl FnMut(Self) -> Read<T>) -> Read<Vec<T>> {
+        let mut values = Vec::new();
+        let mut fault = None;
+        for item in self.items()? {
+            match read(item) {
+                Ok(value) => values.push(value),
+                Err(problem) => self.problems.extend(fault.replace(problem)),
+            }
+        }
+        fault.map_or(Ok(values), Err)
     }
 
     /// The only item of a list.
     pub fn only(&self) -> Read<Self> {
         let [one] = <[Self; 1]>::try_from(self.items()?).map_err(|items| {
-            self.problem(format!(
+            self.without_model(format!(
                 "has {} items: only one is modelled by host-sim",
                 items.len()
             ))

@@ -1,13 +1,16 @@
 #![doc = include_str!("../README.md")]
 
 mod at;
+mod document;
+pub mod limits;
 mod plain;
 mod problem;
 mod read;
 mod render;
 mod tree;
 
-pub use problem::{MAX_PROBLEMS, Problem};
+pub use document::{Document, Place};
+pub use problem::{Kind, MAX_PROBLEMS, Problem};
 pub use read::read;
 pub use render::{RenderError, RenderOptions, render};
 pub use tree::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES};

@@ -15,6 +15,17 @@ pub struct Problem {
     pub line: usize,
     /// What is wrong.
     pub what: String,
+    /// Whose limit it is.
+    pub kind: Kind,
+}
+
+/// Who cannot take a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// host-sim has no model of it; Envoy may well take it.
+    NotModelled,
+    /// It contradicts itself or the form that Envoy asks for.
+    Refused,
 }
 
 impl fmt::Display for Problem {
@@ -48,6 +59,11 @@ impl Problems {
         if list.len() < MAX_PROBLEMS {
             list.push(problem);
         }
+    }
+
+    /// Notes one more, if there is one.
+    pub fn extend(&self, problem: Option<Problem>) {
+        problem.into_iter().for_each(|problem| self.add(problem));
     }
 
     /// All of them, in the order in which they were found.

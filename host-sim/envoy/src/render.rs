@@ -17,20 +17,12 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
+use crate::limits::{READ_LIMIT_BYTES, body_limit_bytes, window_bytes};
 use fill::fill;
 
-/// Most that a connection reads at once, in bytes; Envoy's own default.
-const READ_LIMIT_BYTES: u64 = 1024 * 1024;
-/// What Envoy may buffer beyond the gateway's own limit, in bytes.
-///
-/// Envoy checks its limit before a filter that buffers sees the new piece of the body. A piece over
-/// HTTP/1 is what one read brings: the limit above plus one last reservation of 128 KiB.
-const BODY_MARGIN_BYTES: u64 = READ_LIMIT_BYTES + 256 * 1024;
 /// A cluster without hosts, for requests that did not pass the whole chain. The configuration check
 /// keeps the prefix from workers.
 const REFUSED_CLUSTER: &str = "dragoman-refused";
-/// The windows that HTTP/2 allows and Envoy accepts, in bytes.
-const WINDOW_BYTES: std::ops::RangeInclusive<u64> = 65_535..=(1 << 31) - 1;
 /// Properties of the filters in the request's log line: field name and property.
 const LOGGED_PROPERTIES: [(&str, &str); 11] = [
     ("tenant", names::property::TENANT),
@@ -101,8 +93,8 @@ pub fn render(gateway_json: &str, options: &RenderOptions) -> Result<String, Ren
     if gateway.workers.is_empty() {
         return Err(RenderError::NoWorker);
     }
-    let body_limit = u64::from(gateway.max_body_bytes).saturating_add(BODY_MARGIN_BYTES);
-    let window = body_limit.clamp(*WINDOW_BYTES.start(), *WINDOW_BYTES.end());
+    let body_limit = body_limit_bytes(gateway.max_body_bytes, READ_LIMIT_BYTES);
+    let window = window_bytes(body_limit);
     let clusters = members(&gateway);
     Ok(fill(
         include_str!("render/template/bootstrap.yaml"),

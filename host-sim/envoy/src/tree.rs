@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 
 /// Largest file, in bytes: four times the largest `gateway.json`, which is inlined once.
 pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
@@ -22,6 +22,8 @@ pub struct Node {
     pub line: usize,
     /// What it is.
     pub value: Value,
+    /// Line on which the text of a literal block begins: there a line of the text is a line of the file.
+    pub block_line: Option<usize>,
     /// Nodes below and including this one, aliases counted in full.
     weight: usize,
 }
@@ -109,6 +111,7 @@ fn fault(line: usize, what: String) -> Problem {
         path: String::new(),
         line,
         what,
+        kind: Kind::Refused,
     }
 }
 
@@ -133,6 +136,10 @@ impl Builder {
                 self.place(node, line)
             }
             Event::Scalar(text, style, anchor, None) => {
+                // A block is found where its first line with something in it stands.
+                let empty = text.bytes().take_while(|byte| *byte == b'\n').count();
+                let block_line =
+                    (style == ScalarStyle::Literal).then(|| line.saturating_sub(empty).max(1));
                 let value = match style {
                     ScalarStyle::Plain => Value::Plain(text.into_owned()),
                     _ => Value::Quoted(text.into_owned()),
@@ -142,6 +149,7 @@ impl Builder {
                     Node {
                         line,
                         value,
+                        block_line,
                         weight: 1,
                     },
                     line,
@@ -182,6 +190,7 @@ impl Builder {
         let node = Node {
             line: open.line,
             value,
+            block_line: None,
             weight: open.weight,
         };
         self.finish(open.anchor, node, line)

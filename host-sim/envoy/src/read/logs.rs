@@ -40,7 +40,7 @@ pub fn json_format(at: &At<'_>) -> Read<JsonFormat> {
 
 fn value(at: &At<'_>) -> Read<JsonFormat> {
     match at.value() {
-        Value::List(_) => Err(at.problem("a list: not modelled by host-sim")),
+        Value::List(_) => Err(at.without_model("a list: not modelled by host-sim")),
         Value::Map(_) => {
             let member = |(key, at): (&str, At<'_>)| Ok((key.to_owned(), value(&at)?));
             Ok(JsonFormat::Object(

@@ -81,7 +81,9 @@ pub fn filter(at: &At<'_>) -> Read<ReplyFilter> {
         let mut kinds = kinds.into_iter().flatten();
         match (kinds.next(), kinds.next()) {
             (Some(filter), None) => Ok(filter),
-            _ => Err(at.problem("must be exactly one kind of filter that is modelled by host-sim")),
+            _ => Err(
+                at.without_model("must be exactly one kind of filter that is modelled by host-sim")
+            ),
         }
     })
 }
@@ -165,6 +167,6 @@ fn one_of<T>(at: &At<'_>, one: Option<T>, other: Option<T>) -> Read<T> {
     match (one, other) {
         (Some(value), None) | (None, Some(value)) => Ok(value),
         (Some(_), Some(_)) => Err(at.problem("has two conditions")),
-        (None, None) => Err(at.problem(format!("has no condition, or one {NOT_MODELLED}"))),
+        (None, None) => Err(at.without_model(format!("has no condition, or one {NOT_MODELLED}"))),
     }
 }
