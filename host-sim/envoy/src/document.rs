@@ -58,6 +58,11 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// The same for the values that aliases of one anchor stand for.
+    pub(crate) fn identity(&self) -> usize {
+        Rc::as_ptr(self.node).addr()
+    }
+
     /// Line of its key, or of the value itself where it has none; from 1.
     #[must_use]
     pub fn line(&self) -> usize {

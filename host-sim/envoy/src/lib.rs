@@ -7,10 +7,12 @@ mod plain;
 mod problem;
 mod read;
 mod render;
+mod schema;
 mod tree;
 
 pub use document::{Document, Place};
 pub use problem::{Kind, MAX_PROBLEMS, Problem};
 pub use read::read;
 pub use render::{RenderError, RenderOptions, render};
+pub use schema::refused_by_envoy;
 pub use tree::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES};
