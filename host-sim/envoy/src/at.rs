@@ -6,11 +6,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::plain::{boolean, duration, other_meaning};
-use crate::problem::{Kind, Problem, Problems};
+use crate::problem::{Kind, NOT_MODELLED, Problem, Problems};
 use crate::tree::{Field, Node, Value};
-
-/// What there is to say about a field that the simulator has no place for.
-pub const NOT_MODELLED: &str = "not modelled by host-sim";
 
 /// A node, its path, and where problems go that do not stop the reading.
 #[derive(Clone)]
@@ -24,6 +21,7 @@ pub struct At<'a> {
 pub struct Fields<'a> {
     at: At<'a>,
     left: Vec<&'a Field>,
+    asked: Vec<String>,
 }
 
 /// The result of reading one thing.
@@ -88,13 +86,15 @@ impl<'a> At<'a> {
         let mut fields = Fields {
             at: self.clone(),
             left: fields.iter().collect(),
+            asked: Vec::new(),
         };
         let read = read(&mut fields)?;
+        fields.asked.sort_unstable();
         for field in fields.left {
             self.problems.add(Problem {
                 path: self.below(&field.key, &field.node).path,
                 line: field.line,
-                what: NOT_MODELLED.to_owned(),
+                what: self.problems.unknown(&fields.asked),
                 kind: Kind::NotModelled,
             });
         }
@@ -165,6 +165,14 @@ impl<'a> At<'a> {
                 None => Ok(text.clone()),
             },
             Value::List(_) | Value::Map(_) => Err(self.problem("must be a string")),
+        }
+    }
+
+    /// Any scalar as it is written, in quotes or not.
+    pub fn text(&self) -> Read<&'a str> {
+        match &self.node.value {
+            Value::Plain(text) | Value::Quoted(text) => Ok(text),
+            Value::List(_) | Value::Map(_) => Err(self.problem("must be text, not a list or map")),
         }
     }
 
@@ -264,6 +272,9 @@ impl<'a> Fields<'a> {
 
     /// A field that may be left out.
     pub fn optional(&mut self, key: &str) -> Option<At<'a>> {
+        if !self.asked.iter().any(|asked| asked == key) {
+            self.asked.push(key.to_owned());
+        }
         let index = self.left.iter().position(|field| field.key == key)?;
         let field = self.left.remove(index);
         Some(self.at.below(&field.key, &field.node))

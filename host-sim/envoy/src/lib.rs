@@ -9,6 +9,7 @@ mod read;
 mod render;
 mod schema;
 mod tree;
+pub mod yaml;
 
 pub use document::{Document, Place};
 pub use problem::{Kind, MAX_PROBLEMS, Problem};

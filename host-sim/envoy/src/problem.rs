@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::fmt;
 
+/// What there is to say about a field that the simulator has no place for.
+pub const NOT_MODELLED: &str = "not modelled by host-sim";
+
 /// Most problems that are reported at once; a file for something else has one at nearly every line.
 pub const MAX_PROBLEMS: usize = 50;
 
@@ -41,21 +44,53 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
+/// What is said of a field that nobody asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unknown {
+    /// Envoy may know it; the simulator has no place for it.
+    #[default]
+    NotModelled,
+    /// Nobody knows it: the fields that there are, are named.
+    NoSuchField,
+}
+
 /// Problems that do not stop the reading.
 #[derive(Debug, Default)]
-pub struct Problems(RefCell<Vec<Problem>>);
+pub struct Problems {
+    list: RefCell<Vec<Problem>>,
+    unknown: Unknown,
+}
 
 impl Problems {
+    /// None yet.
+    #[must_use]
+    pub fn new(unknown: Unknown) -> Self {
+        Self {
+            unknown,
+            ..Self::default()
+        }
+    }
+
+    /// What is wrong with a field that is none of those asked for.
+    pub(crate) fn unknown(&self, asked: &[String]) -> String {
+        match self.unknown {
+            Unknown::NotModelled => NOT_MODELLED.to_owned(),
+            Unknown::NoSuchField => {
+                format!("there is no such field: known are {}", asked.join(", "))
+            }
+        }
+    }
+
     /// Notes the one that ends the reading; it takes the place of another if there are too many.
     pub fn add_last(&self, problem: Problem) {
-        let mut list = self.0.borrow_mut();
+        let mut list = self.list.borrow_mut();
         list.truncate(MAX_PROBLEMS - 1);
         list.push(problem);
     }
 
     /// Notes one more, up to [`MAX_PROBLEMS`].
     pub fn add(&self, problem: Problem) {
-        let mut list = self.0.borrow_mut();
+        let mut list = self.list.borrow_mut();
         if list.len() < MAX_PROBLEMS {
             list.push(problem);
         }
@@ -68,6 +103,6 @@ impl Problems {
 
     /// All of them, in the order in which they were found.
     pub fn into_list(self) -> Vec<Problem> {
-        self.0.into_inner()
+        self.list.into_inner()
     }
 }

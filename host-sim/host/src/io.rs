@@ -206,6 +206,8 @@ pub enum Command {
     },
     /// A line for an access log, without its line feed.
     AccessLog {
+        /// The client's request it is about; `None` for a callout.
+        stream: Option<StreamId>,
         /// File of the log.
         path: String,
         /// The line.

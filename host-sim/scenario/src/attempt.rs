@@ -6,10 +6,14 @@ use std::time::Duration;
 use host_sim_host::io::{Event, Headers, ResetReason, UpstreamId};
 use mock_worker::{Recorded, Request, Seen, Step, header};
 
+use crate::client::RequestId;
+
 /// One connection to a worker with one request.
 #[derive(Debug)]
 pub struct Attempt {
     pub site: usize,
+    /// Whose request it serves; `None` for a callout.
+    pub client: Option<RequestId>,
     pub connection: u64,
     pub connected: bool,
     request: Option<Request>,
@@ -39,9 +43,10 @@ pub enum Played {
 
 impl Attempt {
     /// Not connected yet.
-    pub fn new(site: usize, connection: u64) -> Self {
+    pub fn new(site: usize, client: Option<RequestId>, connection: u64) -> Self {
         Attempt {
             site,
+            client,
             connection,
             connected: false,
             request: None,

@@ -8,6 +8,7 @@ mod random;
 mod setup;
 mod site;
 mod trace;
+mod visit;
 mod world;
 
 pub use client::{End, Request, RequestId, Response};
@@ -16,4 +17,5 @@ pub use mock_worker::{At, Drip, Faults, How, Recorded, Seen, Worker};
 pub use setup::{Setup, SetupError};
 pub use site::Change;
 pub use trace::TRACE_LINES;
+pub use visit::Visit;
 pub use world::{Ended, LogLine, World};

@@ -19,6 +19,7 @@ use crate::random::Random;
 use crate::setup::{Setup, SetupError, yaml_of};
 use crate::site::{Change, Site};
 use crate::trace::Trace;
+use crate::visit::{Visit, Visits};
 
 /// 2026-01-01T00:00:00Z, when every world begins.
 const WALL_START: Duration = Duration::from_secs(1_767_225_600);
@@ -49,6 +50,8 @@ pub struct LogLine {
     pub log: String,
     /// The line.
     pub text: String,
+    /// The request that a line of an access log is about.
+    pub request: Option<RequestId>,
 }
 
 /// Something to happen.
@@ -66,6 +69,8 @@ enum Item {
     Play(Key),
     /// A worker changes.
     Change(usize, Change),
+    /// The wall clock is set to this time since 1970.
+    SetWall(Duration),
 }
 
 /// An attempt: its thread and its number there.
@@ -76,6 +81,10 @@ struct Client {
     thread: usize,
     stream: StreamId,
     response: Response,
+    /// When the head was sent.
+    sent: Option<Duration>,
+    /// The workers that attempts went to, by place.
+    attempts: Vec<usize>,
 }
 
 /// A whole simulated deployment on a virtual clock.
@@ -86,6 +95,7 @@ pub struct World {
     clients: Vec<Client>,
     streams: BTreeMap<(usize, StreamId), RequestId>,
     attempts: BTreeMap<Key, Attempt>,
+    visits: Visits,
     connections: u64,
     agenda: Agenda<Item>,
     random: Random,
@@ -139,6 +149,11 @@ impl World {
         self.wall = since_1970.saturating_sub(self.now);
     }
 
+    /// Sets the wall clock at this time of the run, or now if it is past.
+    pub fn set_wall_at(&mut self, at: Duration, since_1970: Duration) {
+        self.plan(at.max(self.now), Item::SetWall(since_1970));
+    }
+
     /// Adds a request; it runs with [`World::run`].
     pub fn request(&mut self, request: Request) -> RequestId {
         let id = RequestId(self.clients.len());
@@ -154,6 +169,8 @@ impl World {
             thread,
             stream,
             response: Response::default(),
+            sent: None,
+            attempts: Vec::new(),
         });
         self.plan(at, Item::Send(id));
         id
@@ -174,6 +191,32 @@ impl World {
     #[must_use]
     pub fn response(&self, id: RequestId) -> &Response {
         &self.clients[id.0].response
+    }
+
+    /// When the head of a request was sent, if it was.
+    #[must_use]
+    pub fn sent(&self, id: RequestId) -> Option<Duration> {
+        self.clients[id.0].sent
+    }
+
+    /// The workers that a request was tried at, in order, those that refused the connection too.
+    #[must_use]
+    pub fn attempts(&self, id: RequestId) -> Vec<&str> {
+        let attempts = self.clients[id.0].attempts.iter();
+        attempts
+            .map(|site| self.sites[*site].name.as_str())
+            .collect()
+    }
+
+    /// The whole requests that arrived at workers, oldest first.
+    #[must_use]
+    pub fn visits(&self) -> &[Visit] {
+        self.visits.list()
+    }
+
+    /// Names of the workers, by address.
+    pub fn worker_names(&self) -> impl Iterator<Item = &str> {
+        self.sites.iter().map(|site| site.name.as_str())
     }
 
     /// A worker by its id in `gateway.json`, or its address.

@@ -208,7 +208,7 @@ impl Driver {
                 self.with_attempt(upstream, Attempt::end);
                 self.forget_attempt(upstream);
             }
-            Command::AccessLog { path, line } => self.logs.borrow_mut().access(&path, &line),
+            Command::AccessLog { path, line, .. } => self.logs.borrow_mut().access(&path, &line),
             Command::Log { level, text } => self.log(level, &text),
         }
     }

@@ -3,7 +3,8 @@
 use host_sim_host::config::{Comparison, HeaderMatch, LocalReplyMapper, ReplyFilter, ValueMatch};
 
 use super::logs;
-use crate::at::{At, Fields, NOT_MODELLED, Read};
+use crate::at::{At, Fields, Read};
+use crate::problem::NOT_MODELLED;
 
 const CEL: &str = "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter";
 /// The one expression that is modelled: the answer is not a wasm filter's.

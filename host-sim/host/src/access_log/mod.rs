@@ -71,7 +71,7 @@ impl Engine {
             .access_log
             .iter()
             .filter(|log| is_wanted(log, &facts))
-            .map(|log| line(log, &facts))
+            .map(|log| line(log, key, &facts))
             .collect();
         self.commands.extend(lines);
     }
@@ -121,7 +121,7 @@ impl Engine {
             .upstream_log
             .iter()
             .filter(|log| is_wanted(log, &facts));
-        let lines: Vec<Command> = logs.map(|log| line(log, &facts)).collect();
+        let lines: Vec<Command> = logs.map(|log| line(log, attempt.stream, &facts)).collect();
         self.commands.extend(lines);
     }
 
@@ -176,10 +176,15 @@ fn is_wanted(log: &AccessLog, facts: &Facts<'_>) -> bool {
         .is_none_or(|filter| filter_matches(filter, facts.info, Some(facts.request)))
 }
 
-fn line(log: &AccessLog, facts: &Facts<'_>) -> Command {
+fn line(log: &AccessLog, key: StreamKey, facts: &Facts<'_>) -> Command {
     let mut line = String::new();
     write_json(&mut line, &log.format, facts, log.omit_empty_values);
+    let stream = match key {
+        StreamKey::Client(stream) => Some(stream),
+        StreamKey::Callout(_) => None,
+    };
     Command::AccessLog {
+        stream,
         path: log.path.clone(),
         line,
     }

@@ -15,6 +15,7 @@ use crate::random::Random;
 use crate::setup::{Setup, SetupError, modules};
 use crate::site::Site;
 use crate::trace::Trace;
+use crate::visit::Visits;
 
 impl World {
     /// Starts the threads of a configuration.
@@ -55,6 +56,7 @@ impl World {
             clients: Vec::new(),
             streams: BTreeMap::new(),
             attempts: BTreeMap::new(),
+            visits: Visits::default(),
             connections: 0,
             agenda: Agenda::default(),
             random: Random::new(setup.seed),

@@ -54,11 +54,14 @@ impl World {
             }
             Command::OpenUpstream {
                 upstream,
+                stream,
                 address,
                 connect_timeout,
                 ..
             } => {
-                self.open((thread, upstream), address, connect_timeout);
+                let client = stream.and_then(|stream| self.streams.get(&(thread, stream)));
+                let client = client.copied();
+                self.open((thread, upstream), client, address, connect_timeout);
             }
             Command::SendUpstreamHeaders {
                 upstream,
@@ -81,26 +84,35 @@ impl World {
                 }
             }
             Command::CancelUpstream { upstream } => self.end_attempt((thread, upstream)),
-            Command::AccessLog { path, line } => keep(
-                &mut self.access_log,
-                LogLine {
+            Command::AccessLog { stream, path, line } => {
+                let request = stream.and_then(|stream| self.streams.get(&(thread, stream)));
+                let line = LogLine {
                     at: now,
                     log: path,
                     text: line,
-                },
-            ),
+                    request: request.copied(),
+                };
+                keep(&mut self.access_log, line);
+            }
             Command::Log { level, text } => keep(
                 &mut self.log,
                 LogLine {
                     at: now,
                     log: level.to_owned(),
                     text,
+                    request: None,
                 },
             ),
         }
     }
 
-    fn open(&mut self, key: super::Key, address: std::net::SocketAddr, limit: std::time::Duration) {
+    fn open(
+        &mut self,
+        key: super::Key,
+        client: Option<RequestId>,
+        address: std::net::SocketAddr,
+        limit: std::time::Duration,
+    ) {
         let refused =
             || ResetReason::ConnectFailure("delayed connect error: Connection refused".to_owned());
         self.connections += 1;
@@ -113,10 +125,11 @@ impl World {
             Some(site) if site.worker.refusing() => (site.connect_delay, Err(refused())),
             Some(site) => (site.connect_delay, Ok(())),
         };
-        self.attempts.insert(
-            key,
-            Attempt::new(site.unwrap_or_default(), self.connections),
-        );
+        if let (Some(RequestId(index)), Some(site)) = (client, site) {
+            self.clients[index].attempts.push(site);
+        }
+        let attempt = Attempt::new(site.unwrap_or_default(), client, self.connections);
+        self.attempts.insert(key, attempt);
         self.plan(self.now + time, Item::Connect(key, result));
     }
 

@@ -9,6 +9,7 @@ use super::{HAPPENINGS_LIMIT, Item, Key, World};
 use crate::attempt::Played;
 use crate::client::{End, Request, RequestId};
 use crate::site::Change;
+use crate::visit::Visit;
 
 impl World {
     /// One thing happens, if any is due by `deadline`.
@@ -63,11 +64,13 @@ impl World {
             Some(Item::Connect(key, result)) => self.connect(key, result),
             Some(Item::Play(key)) => self.play(key),
             Some(Item::Change(site, change)) => self.apply(site, change),
+            Some(Item::SetWall(since_1970)) => self.set_wall(since_1970),
         }
     }
 
     fn send(&mut self, id: RequestId) {
-        let client = &self.clients[id.0];
+        let client = &mut self.clients[id.0];
+        client.sent = Some(self.now);
         let (thread, stream) = (client.thread, client.stream);
         let Request {
             has_body,
@@ -148,7 +151,15 @@ impl World {
         let Some((request, surplus)) = attempt.take_request() else {
             return;
         };
-        let worker = &mut self.sites[attempt.site].worker;
+        let site = &mut self.sites[attempt.site];
+        self.visits.add(Visit {
+            at: self.now,
+            worker: site.name.clone(),
+            client: attempt.client,
+            body_bytes: request.body.len(),
+            request: request.clone(),
+        });
+        let worker = &mut site.worker;
         attempt.start(worker.answer(attempt.connection, request));
         if let Some(surplus) = surplus {
             worker.record(surplus);

@@ -147,3 +147,51 @@ fn an_upload_that_breaks_off_reaches_nobody() {
             .all(|recorded| matches!(recorded.seen, Seen::Cut(_)))
     );
 }
+
+#[test]
+fn a_world_tells_where_a_request_was_tried_and_what_its_log_line_is() {
+    let mut world = world(&gateway("failover", 3), &Setup::default());
+    world.change(Duration::ZERO, "w1", Change::Refuse(true));
+    world.worker("w2").set_faults(Faults::status(503));
+    let other = world.request(Request::get("/healthz").at(Duration::from_secs(1)));
+    let id = world.request(chat().at(Duration::from_secs(2)));
+    world.run();
+
+    assert_eq!(world.attempts(id), ["w1", "w2", "w3"]);
+    assert!(world.attempts(other).is_empty());
+    assert_eq!(world.sent(id), Some(Duration::from_secs(2)));
+    let visits = world.visits().iter();
+    let visits: Vec<_> = visits
+        .map(|visit| (visit.client, visit.worker.as_str()))
+        .collect();
+    assert_eq!(visits, [(Some(id), "w2"), (Some(id), "w3")]);
+    let lines = world.access_log().iter();
+    let lines: Vec<_> = lines
+        .filter(|line| line.text.contains("\"log\":\"request\""))
+        .map(|line| line.request)
+        .collect();
+    assert_eq!(lines, [Some(other), Some(id)]);
+}
+
+#[test]
+fn the_wall_clock_can_be_set_in_the_middle_of_a_run() {
+    let mut world = world(&gateway("failover", 1), &Setup::default());
+    world.set_wall_at(Duration::from_secs(10), Duration::from_secs(1_900_000_000));
+    world.request(chat().at(Duration::from_secs(9)));
+    world.request(chat().at(Duration::from_secs(11)));
+    world.run();
+    let log = world.access_log().iter();
+    let requests: Vec<_> = log
+        .filter(|line| line.text.contains("\"log\":\"request\""))
+        .collect();
+    assert!(
+        requests[0].text.contains("2026-01-01T00:00:09"),
+        "{}",
+        requests[0].text
+    );
+    assert!(
+        requests[1].text.contains("2030-03-17T17:46:41"),
+        "{}",
+        requests[1].text
+    );
+}
