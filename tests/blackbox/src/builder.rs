@@ -1,11 +1,12 @@
 //! What a test wants, and its start.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host_sim_envoy::{RenderOptions, render};
 use mock_worker::{MockWorker, Settings};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::document::Document;
 use crate::engine::Engine;
@@ -28,6 +29,7 @@ pub struct WorldBuilder {
     environment: Vec<(String, String)>,
     arguments: Vec<String>,
     concurrency: u32,
+    log_level: String,
     trappable: bool,
 }
 
@@ -77,6 +79,7 @@ impl WorldBuilder {
             environment: Vec::new(),
             arguments: Vec::new(),
             concurrency: 1,
+            log_level: "warning".to_owned(),
             trappable: false,
         }
     }
@@ -223,6 +226,13 @@ impl WorldBuilder {
         self
     }
 
+    /// Which lines of the gateway's log are kept, by Envoy's names; `warning` if not set.
+    #[must_use]
+    pub fn log_level(mut self, level: &str) -> Self {
+        level.clone_into(&mut self.log_level);
+        self
+    }
+
     /// Takes the filters that trap when a request names one of them in `x-test-trap`: `attempt`,
     /// `idempotency` or `poll`.
     #[must_use]
@@ -278,6 +288,29 @@ impl WorldBuilder {
     /// When something does not start.
     #[must_use]
     pub fn start_yaml(self, yaml: impl FnOnce(&Places<'_>) -> String) -> World {
+        let prepared = self.prepare(yaml);
+        World {
+            gateway: Gateway::start(&prepared.launch()),
+            workers: prepared.workers,
+            log: AccessLog {
+                path: prepared.access_log,
+            },
+            listen: prepared.listen,
+            admin: prepared.admin,
+            folder: prepared.folder,
+        }
+    }
+
+    /// Starts a gateway that is to refuse its YAML; what it wrote before it ended.
+    ///
+    /// # Panics
+    /// When it starts.
+    #[must_use]
+    pub fn refused_yaml(self, yaml: impl FnOnce(&Places<'_>) -> String) -> String {
+        Gateway::refuse(&self.prepare(yaml).launch())
+    }
+
+    fn prepare(self, yaml: impl FnOnce(&Places<'_>) -> String) -> Prepared {
         let folder = tempfile::Builder::new()
             .prefix("blackbox-")
             .tempdir()
@@ -310,22 +343,48 @@ impl WorldBuilder {
             .fold(yaml(&places), |yaml, edit| edit(yaml, &places));
         let config = folder.path().join("envoy.yaml");
         std::fs::write(&config, yaml).expect("the test's folder can be written");
-        let gateway = Gateway::start(&Launch {
+        Prepared {
             engine: self.engine,
-            config: &config,
-            folder: folder.path(),
-            concurrency: self.concurrency,
-            environment: &self.environment,
-            arguments: &self.arguments,
-            listen: listen.address,
-        });
-        World {
-            gateway,
+            config,
+            access_log,
             workers,
-            log: AccessLog { path: access_log },
             listen,
             admin,
             folder,
+            concurrency: self.concurrency,
+            environment: self.environment,
+            arguments: self.arguments,
+            log_level: self.log_level,
+        }
+    }
+}
+
+/// All that a gateway needs, before it starts.
+struct Prepared {
+    engine: Engine,
+    config: PathBuf,
+    access_log: PathBuf,
+    workers: Vec<(String, MockWorker)>,
+    listen: Port,
+    admin: Port,
+    folder: TempDir,
+    concurrency: u32,
+    environment: Vec<(String, String)>,
+    arguments: Vec<String>,
+    log_level: String,
+}
+
+impl Prepared {
+    fn launch(&self) -> Launch<'_> {
+        Launch {
+            engine: self.engine,
+            config: &self.config,
+            folder: self.folder.path(),
+            concurrency: self.concurrency,
+            environment: &self.environment,
+            arguments: &self.arguments,
+            log_level: &self.log_level,
+            listen: self.listen.address,
         }
     }
 }

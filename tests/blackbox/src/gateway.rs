@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
@@ -23,6 +23,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) concurrency: u32,
     pub(crate) environment: &'a [(String, String)],
     pub(crate) arguments: &'a [String],
+    /// Lines of its log below this level are dropped.
+    pub(crate) log_level: &'a str,
     /// Listening there means that it is up.
     pub(crate) listen: SocketAddr,
 }
@@ -34,7 +36,24 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
+    /// Starts it and waits until it listens.
     pub(crate) fn start(launch: &Launch<'_>) -> Self {
+        let mut gateway = Self::spawn(launch);
+        if let Some(status) = gateway.ended_before_listening(launch.listen) {
+            panic!("the gateway ended at its start: {status}");
+        }
+        gateway
+    }
+
+    /// What it wrote, when it is expected to end at its start.
+    pub(crate) fn refuse(launch: &Launch<'_>) -> String {
+        let mut gateway = Self::spawn(launch);
+        let ended = gateway.ended_before_listening(launch.listen);
+        assert!(ended.is_some(), "the gateway started");
+        gateway.output()
+    }
+
+    fn spawn(launch: &Launch<'_>) -> Self {
         let output = launch.folder.join("gateway.log");
         let file = File::create(&output).expect("the test's folder can be written");
         let copy = file.try_clone().expect("the file is open");
@@ -51,7 +70,7 @@ impl Gateway {
             "--file-flush-interval-msec",
             "50",
             "-l",
-            "warning",
+            launch.log_level,
         ]);
         command
             .arg("-c")
@@ -67,9 +86,7 @@ impl Gateway {
         let child = command
             .spawn()
             .unwrap_or_else(|problem| panic!("starting {}: {problem}", program.display()));
-        let mut gateway = Self { child, output };
-        gateway.wait_until_listening(launch.listen);
-        gateway
+        Self { child, output }
     }
 
     /// Whether the process still runs.
@@ -89,11 +106,12 @@ impl Gateway {
             .unwrap_or_default()
     }
 
-    fn wait_until_listening(&mut self, address: SocketAddr) {
+    /// Its status if it ended instead.
+    fn ended_before_listening(&mut self, address: SocketAddr) -> Option<ExitStatus> {
         let until = Instant::now() + START_PATIENCE;
         while TcpStream::connect(address).is_err() {
             if let Ok(Some(status)) = self.child.try_wait() {
-                panic!("the gateway ended at its start: {status}");
+                return Some(status);
             }
             assert!(
                 Instant::now() < until,
@@ -101,6 +119,7 @@ impl Gateway {
             );
             std::thread::sleep(PAUSE);
         }
+        None
     }
 }
 

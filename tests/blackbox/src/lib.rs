@@ -5,13 +5,16 @@
 
 mod builder;
 pub mod client;
+pub mod differential;
 mod document;
 pub mod engine;
 mod gateway;
 mod guest;
 pub mod h2;
 mod log;
+pub mod plugin;
 mod ports;
+pub mod raw;
 mod response;
 pub mod shell;
 pub mod world;

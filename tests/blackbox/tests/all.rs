@@ -20,6 +20,8 @@ mod clients;
 mod credentials;
 #[path = "all/demo.rs"]
 mod demo;
+#[path = "all/differential/mod.rs"]
+mod differential;
 #[path = "all/failover.rs"]
 mod failover;
 #[path = "all/given_up.rs"]

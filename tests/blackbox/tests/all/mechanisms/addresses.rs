@@ -2,9 +2,9 @@
 
 use blackbox::{Engine, Faults, Response, World, both_engines};
 
-use super::plugin::probe;
-use super::raw::{Choice, Raw};
 use crate::support::CHAT;
+use blackbox::plugin::probe;
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     each_attempt_takes_the_next_address,

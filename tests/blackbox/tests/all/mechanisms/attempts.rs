@@ -2,9 +2,9 @@
 
 use blackbox::{Engine, Faults, Request, Seen, World, both_engines};
 
-use super::plugin::probe;
-use super::raw::{Choice, Raw};
 use crate::support::{CHAT, bodies, chat_request};
+use blackbox::plugin::probe;
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     the_upstream_filter_runs_once_per_attempt_and_knows_the_address,

@@ -5,9 +5,9 @@ use blackbox::world::request;
 use blackbox::{Engine, World, both_engines, envoy_only};
 use serde_json::json;
 
-use super::plugin::probe;
-use super::raw::{Choice, Raw};
 use crate::support::refused;
+use blackbox::plugin::probe;
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     the_limit_of_the_route_bounds_a_buffered_body_of_http1,

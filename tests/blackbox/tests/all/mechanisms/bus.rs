@@ -3,9 +3,9 @@
 use blackbox::{Engine, World, both_engines};
 use serde_json::Value;
 
-use super::plugin::probe;
-use super::raw::{Choice, Raw};
 use crate::support::CHAT;
+use blackbox::plugin::probe;
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     a_property_is_seen_by_later_filters_of_other_vms_and_by_attempts,

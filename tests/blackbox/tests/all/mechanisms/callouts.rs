@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use blackbox::{Engine, World, both_engines, envoy_only};
 
-use super::plugin::{Plugin, probe};
-use super::raw::{Choice, Raw};
+use blackbox::plugin::{Plugin, probe};
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     a_callout_goes_to_the_listed_address_through_the_clusters_filters,

@@ -3,8 +3,8 @@
 use blackbox::{Engine, Faults, World, both_engines};
 use serde_json::{Value, json};
 
-use super::plugin::probe;
-use super::raw::{Choice, Raw};
+use blackbox::plugin::probe;
+use blackbox::raw::{Choice, Raw};
 
 both_engines![each_attempt_finds_its_own_cluster];
 

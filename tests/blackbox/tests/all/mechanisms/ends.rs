@@ -3,9 +3,9 @@
 use blackbox::{At, Engine, Faults, How, World, both_engines};
 use serde_json::{Value, json};
 
-use super::plugin::probe;
-use super::raw::{Choice, Raw};
 use crate::support::{CHAT, STREAMED_CHAT, chat_request};
+use blackbox::plugin::probe;
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     a_filter_sees_the_end_of_a_request_it_never_saw,

@@ -3,9 +3,9 @@
 use blackbox::world::request;
 use blackbox::{Engine, Faults, World, both_engines};
 
-use super::plugin::guest;
-use super::raw::{Choice, Raw};
 use crate::support::{CHAT, refused};
+use blackbox::plugin::guest;
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     without_the_flag_a_paused_header_callback_holds_the_body_too,

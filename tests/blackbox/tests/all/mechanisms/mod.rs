@@ -13,8 +13,6 @@ mod ends;
 mod headers_flag;
 mod outcomes;
 mod own_errors;
-mod plugin;
-mod raw;
 mod shared_data;
 mod traps;
 mod waiting;

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use blackbox::{At, Engine, Faults, How, World, both_engines};
 
-use super::plugin::probe;
-use super::raw::{Choice, Raw};
 use crate::support::{CHAT, STREAMED_CHAT, chat_request};
+use blackbox::plugin::probe;
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     a_refused_connection_gives_its_reason_and_only_to_its_own_attempt,

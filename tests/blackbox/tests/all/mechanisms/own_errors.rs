@@ -4,9 +4,9 @@ use blackbox::world::Places;
 use blackbox::{At, Engine, Faults, How, Response, World, both_engines};
 use serde_json::json;
 
-use super::plugin::probe;
-use super::raw::before_the_chain;
 use crate::support::{CHAT, one_worker, refused};
+use blackbox::plugin::probe;
+use blackbox::raw::before_the_chain;
 
 both_engines![
     what_is_not_well_formed_http_is_refused_in_json,

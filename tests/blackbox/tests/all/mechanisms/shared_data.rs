@@ -6,8 +6,8 @@ use std::sync::Barrier;
 use blackbox::world::request;
 use blackbox::{Connection, Engine, World, both_engines};
 
-use super::plugin::{Plugin, probe};
-use super::raw::{Choice, Raw};
+use blackbox::plugin::{Plugin, probe};
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     of_simultaneous_claims_on_two_threads_exactly_one_wins,

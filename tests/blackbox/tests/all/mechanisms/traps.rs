@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use blackbox::world::request;
 use blackbox::{At, Engine, Faults, How, World, both_engines};
 
-use super::plugin::probe;
-use super::raw::{before_the_chain, with_cluster};
 use super::waiting::asked;
 use crate::support::{CHAT, chat_request, refused};
+use blackbox::plugin::probe;
+use blackbox::raw::{before_the_chain, with_cluster};
 
 both_engines![
     after_a_trap_later_requests_succeed_and_the_streams_of_that_vm_end,

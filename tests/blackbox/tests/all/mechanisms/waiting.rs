@@ -6,9 +6,9 @@ use blackbox::h2::{self, Outcome};
 use blackbox::world::request;
 use blackbox::{At, Engine, Faults, How, World, both_engines, envoy_only};
 
-use super::plugin::{Plugin, guest, probe};
-use super::raw::{Choice, Raw};
 use crate::support::{CHAT, bodies, chat_request};
+use blackbox::plugin::{Plugin, guest, probe};
+use blackbox::raw::{Choice, Raw};
 
 both_engines![
     a_callout_holds_a_request_without_a_body,

@@ -2,17 +2,17 @@
 
 use std::net::SocketAddr;
 
-use blackbox::world::Places;
+use crate::builder::Places;
 use serde_json::{Value, json};
 
-use super::plugin::Plugin;
+use crate::plugin::Plugin;
 
 /// What the names of Envoy's extensions begin with.
-pub(super) const TYPE: &str = "type.googleapis.com/envoy.extensions";
+pub const TYPE: &str = "type.googleapis.com/envoy.extensions";
 
 /// How a cluster chooses a host.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Choice {
+pub enum Choice {
     /// Each in turn.
     RoundRobin,
     /// By the list of addresses, and nobody outside it: as in the shipped configuration.
@@ -20,7 +20,7 @@ pub(super) enum Choice {
 }
 
 /// A configuration that grows.
-pub(super) struct Raw<'a> {
+pub struct Raw<'a> {
     places: &'a Places<'a>,
     filters: Vec<Value>,
     clusters: Vec<Value>,
@@ -33,7 +33,8 @@ pub(super) struct Raw<'a> {
 
 impl<'a> Raw<'a> {
     /// Everything goes to the cluster `workers`.
-    pub(super) fn new(places: &'a Places<'a>) -> Self {
+    #[must_use]
+    pub fn new(places: &'a Places<'a>) -> Self {
         Self {
             places,
             filters: Vec::new(),
@@ -47,13 +48,15 @@ impl<'a> Raw<'a> {
     }
 
     /// The next filter of the chain.
-    pub(super) fn filter(mut self, plugin: &Plugin) -> Self {
+    #[must_use]
+    pub fn filter(mut self, plugin: &Plugin) -> Self {
         self.filters.push(plugin.filter());
         self
     }
 
     /// A cluster with these workers and upstream filters.
-    pub(super) fn cluster(
+    #[must_use]
+    pub fn cluster(
         mut self,
         name: &str,
         choice: Choice,
@@ -84,37 +87,46 @@ impl<'a> Raw<'a> {
     }
 
     /// The action of the only route.
-    pub(super) fn route(mut self, route: Value) -> Self {
+    #[must_use]
+    pub fn route(mut self, route: Value) -> Self {
         self.route = route;
         self
     }
 
     /// Sets a field of the listener.
-    pub(super) fn listener(mut self, field: &str, value: Value) -> Self {
+    #[must_use]
+    pub fn listener(mut self, field: &str, value: Value) -> Self {
         self.listener[field] = value;
         self
     }
 
     /// Sets a field of the connection manager.
-    pub(super) fn hcm(mut self, field: &str, value: Value) -> Self {
+    #[must_use]
+    pub fn hcm(mut self, field: &str, value: Value) -> Self {
         self.hcm[field] = value;
         self
     }
 
     /// Sets a field of the virtual host.
-    pub(super) fn virtual_host(mut self, field: &str, value: Value) -> Self {
+    #[must_use]
+    pub fn virtual_host(mut self, field: &str, value: Value) -> Self {
         self.host[field] = value;
         self
     }
 
     /// Adds a field to the line of a request.
-    pub(super) fn log(mut self, field: &str, format: &str) -> Self {
+    #[must_use]
+    pub fn log(mut self, field: &str, format: &str) -> Self {
         self.log[field] = format.into();
         self
     }
 
     /// The text.
-    pub(super) fn yaml(self) -> String {
+    ///
+    /// # Panics
+    /// Never: a JSON value can be written.
+    #[must_use]
+    pub fn yaml(self) -> String {
         let mut line = json!({"log": "request", "request_id": "%STREAM_ID%", "code": "%RESPONSE_CODE%",
             "details": "%RESPONSE_CODE_DETAILS%"});
         extend(&mut line, self.log);
@@ -147,14 +159,16 @@ impl<'a> Raw<'a> {
 }
 
 /// A rendered configuration with a filter in front of its chain.
-pub(super) fn before_the_chain(yaml: &str, plugin: &Plugin) -> String {
+#[must_use]
+pub fn before_the_chain(yaml: &str, plugin: &Plugin) -> String {
     let filters = "http_filters:\n";
     let with = format!("{filters}          - {}\n", plugin.filter());
     yaml.replacen(filters, &with, 1)
 }
 
 /// A rendered configuration with one more cluster, of one host and without filters.
-pub(super) fn with_cluster(yaml: &str, name: &str, host: SocketAddr) -> String {
+#[must_use]
+pub fn with_cluster(yaml: &str, name: &str, host: SocketAddr) -> String {
     let clusters = "  clusters:\n";
     let cluster = plain_cluster(name, &[host]);
     yaml.replacen(clusters, &format!("{clusters}  - {cluster}\n"), 1)
