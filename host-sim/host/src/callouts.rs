@@ -54,7 +54,8 @@ impl Engine {
         let complete = [":method", ":path", ":authority"]
             .iter()
             .all(|name| headers::get(&call.headers, name.as_bytes()).is_some());
-        if !complete || !self.process.config().clusters.contains_key(&cluster) {
+        let version = self.versions.current();
+        if !complete || !version.config.clusters.contains_key(&cluster) {
             return Err(Status::BadArgument.into());
         }
         self.vms[vm].next_token += TOKEN_STEP;
@@ -75,7 +76,7 @@ impl Engine {
             );
         }
         let chain = Chain::new(Vec::new(), u64::MAX, u64::MAX);
-        let mut stream = Stream::new(None, request, chain, self.now);
+        let mut stream = Stream::new(None, version, request, chain, self.now);
         stream.request_complete = true;
         stream.router.replay_limit_bytes = u64::MAX;
         self.streams.insert(key, stream);
@@ -139,6 +140,20 @@ impl Engine {
 
     pub(crate) fn callout_broke(&mut self, key: StreamKey) {
         self.callout_complete(key, true);
+    }
+
+    /// The root context that waits for these is ending.
+    pub(crate) fn drop_callouts(&mut self, plugin: usize) {
+        let numbers: Vec<u64> = self
+            .callouts
+            .iter()
+            .filter(|(_, callout)| callout.plugin == plugin)
+            .map(|(number, _)| *number)
+            .collect();
+        for number in numbers {
+            self.finish_stream(StreamKey::Callout(number));
+            self.callouts.remove(&number);
+        }
     }
 
     fn callout(&mut self, key: StreamKey) -> Option<&mut Callout> {

@@ -13,6 +13,7 @@ use crate::random::Random;
 use crate::router::Attempt;
 use crate::stream::{Stream, StreamKey};
 use crate::timers::{Timer, Timers};
+use crate::versions::Versions;
 
 /// Everything of one worker.
 pub(crate) struct Engine {
@@ -20,6 +21,9 @@ pub(crate) struct Engine {
     pub(crate) factory: Arc<dyn VmFactory>,
     pub(crate) now: Now,
     pub(crate) random: Random,
+    /// Of the worker, from 0.
+    pub(crate) index: usize,
+    pub(crate) versions: Versions,
     pub(crate) vms: Vec<VmSlot>,
     pub(crate) plugins: Vec<PluginSlot>,
     pub(crate) streams: BTreeMap<StreamKey, Stream>,
@@ -50,7 +54,10 @@ impl Engine {
         now: Now,
     ) -> Self {
         let random = Random::new(process.seed(), index as u64);
+        let versions = Versions::new(process.config());
         Engine {
+            index,
+            versions,
             process,
             factory,
             now,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::abi::{Call, ContextId, MetricKind, Vm};
+use crate::abi::{Call, CodeId, ContextId, MetricKind, Vm};
 use crate::callouts::CalloutAnswer;
 use crate::chain::{ChainKey, Filter, Side};
 use crate::config::{FailurePolicy, Plugin, VmConfig};
@@ -12,6 +12,7 @@ use crate::engine::Engine;
 use crate::filter::{Deferred, Failed};
 use crate::host_calls::Guest;
 use crate::timers::{Timer, TimerId};
+use crate::versions::Version;
 use crate::worker::StartError;
 
 /// Lines of a guest's log that are kept while it starts, for the error message.
@@ -20,6 +21,10 @@ const START_LOG_LINES: usize = 20;
 /// One VM of this worker.
 pub(crate) struct VmSlot {
     pub(crate) config: VmConfig,
+    /// What its module's file held when it was first loaded.
+    pub(crate) code: CodeId,
+    /// No plugin uses it any more; the slot is free.
+    pub(crate) gone: bool,
     /// `None` while its guest is on the stack, and after a failure.
     vm: Option<Box<dyn Vm>>,
     on_stack: bool,
@@ -64,12 +69,42 @@ pub(crate) struct PluginSlot {
     pub(crate) root: ContextId,
     pub(crate) tick_period: Option<Duration>,
     pub(crate) tick_timer: Option<TimerId>,
+    pub(crate) life: Life,
+}
+
+/// How far a plugin's root context is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// A configuration uses it, or will once it is ready.
+    Live,
+    /// `on_done` was answered with "not yet".
+    Ending,
+    /// `proxy_done` was called.
+    Done,
+    /// Deleted; the slot is free.
+    Gone,
+}
+
+impl PluginSlot {
+    /// Not started yet.
+    pub(crate) fn new(config: Arc<Plugin>, vm: usize) -> Self {
+        PluginSlot {
+            config,
+            vm,
+            root: 0,
+            tick_period: None,
+            tick_timer: None,
+            life: Life::Live,
+        }
+    }
 }
 
 impl VmSlot {
-    fn new(config: VmConfig) -> Self {
+    pub(crate) fn new(config: VmConfig, code: CodeId) -> Self {
         VmSlot {
             config,
+            code,
+            gone: false,
             vm: None,
             on_stack: false,
             failed: true,
@@ -97,6 +132,16 @@ impl VmSlot {
         context
     }
 
+    /// Takes the VM down.
+    pub(crate) fn free(&mut self) {
+        self.gone = true;
+        self.failed = true;
+        self.vm = None;
+        self.contexts.clear();
+        self.deferred.clear();
+        self.metrics.clear();
+    }
+
     /// Keeps a line for the error message of a start that fails.
     pub(crate) fn note(&mut self, line: &str) {
         if let Some(log) = self
@@ -110,44 +155,10 @@ impl VmSlot {
 }
 
 impl Engine {
-    /// Loads and configures everything the configuration names: clusters first, as Envoy does.
-    pub(crate) fn start_guests(&mut self) -> Result<(), StartError> {
-        let process = Arc::clone(&self.process);
-        let config = process.config();
-        let upstream = config
-            .clusters
-            .values()
-            .flat_map(|cluster| &cluster.upstream_filters);
-        let downstream = config
-            .listeners
-            .iter()
-            .flat_map(|listener| &listener.http.filters);
-        for plugin in upstream.chain(downstream) {
-            if self.plugins.iter().any(|slot| slot.config == *plugin) {
-                continue;
-            }
-            let vm = match self.vms.iter().position(|slot| slot.config == plugin.vm) {
-                Some(vm) => vm,
-                None => {
-                    self.vms.push(VmSlot::new(plugin.vm.clone()));
-                    self.vms.len() - 1
-                }
-            };
-            self.plugins.push(PluginSlot {
-                config: Arc::clone(plugin),
-                vm,
-                root: 0,
-                tick_period: None,
-                tick_timer: None,
-            });
-        }
-        (0..self.vms.len()).try_for_each(|vm| self.load(vm))
-    }
-
     /// A fresh VM with all its root contexts.
-    fn load(&mut self, vm: usize) -> Result<(), StartError> {
+    pub(crate) fn load(&mut self, vm: usize) -> Result<(), StartError> {
         let generation = self.vms[vm].generation + 1;
-        let fresh = VmSlot::new(self.vms[vm].config.clone());
+        let fresh = VmSlot::new(self.vms[vm].config.clone(), self.vms[vm].code);
         let interval = self.reload_interval(vm);
         let jitter = self.random.below(interval / 2);
         let slot = &mut self.vms[vm];
@@ -158,13 +169,14 @@ impl Engine {
         slot.start_log = Some(Vec::new());
         let guest = self
             .factory
-            .instantiate(&self.vms[vm].config)
+            .instantiate_code(&self.vms[vm].config, self.vms[vm].code)
             .map_err(StartError::Load)?;
         let slot = &mut self.vms[vm];
         slot.vm = Some(guest);
         slot.failed = false;
         let plugins: Vec<usize> = (0..self.plugins.len())
             .filter(|&plugin| self.plugins[plugin].vm == vm)
+            .filter(|&plugin| self.plugins[plugin].life == Life::Live)
             .collect();
         let started = self.start_vm(vm).is_ok();
         for plugin in plugins {
@@ -181,7 +193,7 @@ impl Engine {
         Ok(())
     }
 
-    fn start_root(&mut self, vm: usize, plugin: usize) -> bool {
+    pub(crate) fn start_root(&mut self, vm: usize, plugin: usize) -> bool {
         let root = self.vms[vm].new_context(Owner::Root(plugin));
         let config = Arc::clone(&self.plugins[plugin].config);
         let timer = self.plugins[plugin].tick_timer.take();
@@ -293,7 +305,7 @@ impl Engine {
         let intervals = self
             .plugins
             .iter()
-            .filter(|slot| slot.vm == vm)
+            .filter(|slot| slot.vm == vm && slot.life == Life::Live)
             .filter_map(|slot| match slot.config.failure_policy {
                 FailurePolicy::Reload { base_interval } => Some(base_interval),
                 FailurePolicy::Closed | FailurePolicy::Open => None,
@@ -302,11 +314,8 @@ impl Engine {
     }
 
     /// A filter for a new stream; a dead VM is replaced now, if its policy and age allow.
-    pub(crate) fn new_filter(&mut self, plugin: &Arc<Plugin>) -> Option<Filter> {
-        let index = self
-            .plugins
-            .iter()
-            .position(|slot| slot.config == *plugin)?;
+    pub(crate) fn new_filter(&mut self, version: &Version, plugin: &Arc<Plugin>) -> Option<Filter> {
+        let index = self.plugin_index(version, plugin)?;
         let vm = self.plugins[index].vm;
         let slot = &self.vms[vm];
         let old_enough = self.now.monotonic >= slot.loaded_at + slot.reload_after;

@@ -15,6 +15,7 @@ use crate::io::{Headers, StreamId};
 use crate::local_reply::Reply;
 use crate::stream::{Origin, Response, Stream, StreamKey};
 use crate::timers::Timer;
+use crate::versions::Entrance;
 
 /// Envoy's `stream_idle_timeout`.
 const DEFAULT_STREAM_IDLE_TIMEOUT: Duration = Duration::from_secs(300);
@@ -66,13 +67,10 @@ impl Engine {
         request: Headers,
         end: bool,
     ) {
-        let process = Arc::clone(&self.process);
-        let Some(http) = process
-            .config()
-            .listeners
-            .get(listener)
-            .map(|listener| &listener.http)
-        else {
+        let Some(entrance) = self.versions.entrance(listener) else {
+            return;
+        };
+        let Some(http) = entrance.listener().map(|listener| &listener.http) else {
             return;
         };
         let mut request = inline::joined(Side::Request, request);
@@ -80,13 +78,13 @@ impl Engine {
         let upgrades = asks_to_upgrade(&request);
         let request_id = refused
             .is_none()
-            .then(|| self.prepare(http, peer, &mut request));
+            .then(|| self.make_ready(http, peer, &mut request));
         if refused == Some(Refused::Underscore) || refused == Some(Refused::NoPath) {
             // The codec refuses these: nothing of the request is known to the log.
             request.clear();
         }
         let key = StreamKey::Client(id);
-        self.open_stream(key, listener, peer, request, end);
+        self.open_stream(key, &entrance, peer, request, end);
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.info.request_id = request_id;
         }
@@ -130,18 +128,17 @@ impl Engine {
     pub(crate) fn open_stream(
         &mut self,
         key: StreamKey,
-        listener: usize,
+        entrance: &Entrance,
         peer: SocketAddr,
         request: Headers,
         end: bool,
     ) {
-        let process = Arc::clone(&self.process);
-        let Some(listener_config) = process.config().listeners.get(listener) else {
+        let Some(listener_config) = entrance.listener() else {
             return;
         };
         self.numbers.connection += 1;
         let origin = Origin {
-            listener,
+            listener: entrance.index,
             peer,
             connection_id: self.numbers.connection,
         };
@@ -149,15 +146,17 @@ impl Engine {
         let plugins = &listener_config.http.filters;
         let filters = plugins
             .iter()
-            .filter_map(|plugin| self.new_filter(plugin))
+            .filter_map(|plugin| self.new_filter(&entrance.version, plugin))
             .collect();
         let mut stream = Stream::new(
             Some(origin),
+            Arc::clone(&entrance.version),
             request,
             Chain::new(filters, limit, limit),
             self.now,
         );
         stream.request_complete = end;
+        stream.closes_connection = entrance.closing;
         stream.chain.decode.end_seen = end;
         if end {
             stream.info.request_end = Some(self.now.monotonic);
@@ -172,7 +171,7 @@ impl Engine {
     }
 
     /// Takes away what the client may not set and adds what Envoy adds. Gives the request id.
-    fn prepare(
+    fn make_ready(
         &mut self,
         http: &HttpConnectionManager,
         peer: SocketAddr,

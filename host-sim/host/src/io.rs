@@ -36,7 +36,8 @@ pub enum Event {
     RequestHeaders {
         /// New id.
         stream: StreamId,
-        /// Index into [`crate::config::Bootstrap::listeners`].
+        /// Number of the entrance: the index into [`crate::config::Bootstrap::listeners`] as long as
+        /// the configuration is the first one, see [`crate::Update::listeners`].
         listener: usize,
         /// The client.
         peer: SocketAddr,
@@ -74,7 +75,7 @@ pub enum Event {
     RequestRejected {
         /// New id.
         stream: StreamId,
-        /// Index into the listeners.
+        /// Number of the entrance.
         listener: usize,
         /// The client.
         peer: SocketAddr,

@@ -34,8 +34,11 @@ mod shared_data;
 mod stream;
 mod timers;
 mod unreadable;
+mod update;
+mod versions;
 mod worker;
 
-pub use abi::{LoadError, Vm, VmFactory};
+pub use abi::{CodeId, LoadError, Vm, VmFactory};
 pub use process::Process;
+pub use update::Update;
 pub use worker::{StartError, Worker};

@@ -1,7 +1,5 @@
 //! Answers that no worker gave: Envoy's own and those of guests.
 
-use std::sync::Arc;
-
 use crate::abi::LocalResponse;
 use crate::chain::{ChainKey, Direction, Piece};
 use crate::config::{Comparison, LocalReplyMapper, ReplyFilter};
@@ -145,9 +143,8 @@ impl Engine {
     }
 
     fn mapper(&self, key: StreamKey) -> Option<LocalReplyMapper> {
-        let process = Arc::clone(&self.process);
         let stream = self.streams.get(&key)?;
-        let listener = process.config().listeners.get(stream.origin?.listener)?;
+        let listener = stream.listener()?;
         let mappers = &listener.http.local_reply_mappers;
         let applies = |mapper: &&LocalReplyMapper| {
             filter_matches(&mapper.filter, &stream.info, Some(&stream.request_headers))

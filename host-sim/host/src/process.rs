@@ -1,18 +1,22 @@
 //! What all worker threads of one simulated Envoy share.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::breakers::Breakers;
 use crate::config::Bootstrap;
 use crate::metrics::Metrics;
 use crate::shared_data::SharedData;
+use crate::update::{Entrances, Update};
 
 /// Shared by all worker threads: configuration, environment, shared data by `vm_id`, metrics,
 /// circuit breakers.
 #[derive(Debug)]
 pub struct Process {
-    config: Bootstrap,
+    config: Mutex<Arc<Bootstrap>>,
+    entrances: Mutex<Entrances>,
+    draining: AtomicBool,
     environment: BTreeMap<String, String>,
     seed: u64,
     shared_data: Mutex<SharedData>,
@@ -29,7 +33,9 @@ impl Process {
         seed: u64,
     ) -> Arc<Process> {
         Arc::new(Process {
-            config,
+            entrances: Mutex::new(Entrances::new(&config)),
+            config: Mutex::new(Arc::new(config)),
+            draining: AtomicBool::new(false),
             environment,
             seed,
             shared_data: Mutex::default(),
@@ -38,16 +44,40 @@ impl Process {
         })
     }
 
-    /// What it was started with.
+    /// What new requests go by: what it was started with, or the last update.
     #[must_use]
-    pub fn config(&self) -> &Bootstrap {
-        &self.config
+    pub fn config(&self) -> Arc<Bootstrap> {
+        Arc::clone(&lock(&self.config))
+    }
+
+    /// Numbers the entrances of another configuration. Every worker is to prepare it, and then to
+    /// commit or abandon it; see [`Process::commit`].
+    #[must_use]
+    pub fn plan(&self, config: Bootstrap) -> Update {
+        lock(&self.entrances).plan(Arc::new(config))
+    }
+
+    /// The update is the configuration from now on; the workers are to be told first.
+    pub fn commit(&self, update: &Update) {
+        lock(&self.entrances).commit(update);
+        *lock(&self.config) = Arc::clone(&update.config);
+    }
+
+    /// While it drains every response asks its client to end the connection.
+    pub fn set_draining(&self, draining: bool) {
+        self.draining.store(draining, Ordering::Relaxed);
+    }
+
+    /// See [`Process::set_draining`].
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
     }
 
     /// The guests' metrics in Prometheus's text format.
     #[must_use]
     pub fn prometheus(&self) -> String {
-        self.metrics().prometheus(&self.config.stats_tags)
+        self.metrics().prometheus(&self.config().stats_tags)
     }
 
     pub(crate) fn environment(&self) -> &BTreeMap<String, String> {
@@ -59,16 +89,26 @@ impl Process {
     }
 
     pub(crate) fn shared_data(&self) -> MutexGuard<'_, SharedData> {
-        self.shared_data
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared_data)
     }
 
     pub(crate) fn metrics(&self) -> MutexGuard<'_, Metrics> {
-        self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.metrics)
     }
 
     pub(crate) fn breakers(&self) -> MutexGuard<'_, Breakers> {
-        self.breakers.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.breakers)
     }
+
+    pub(crate) fn enter(&self, vm_id: &str) {
+        self.shared_data().enter(vm_id);
+    }
+
+    pub(crate) fn leave(&self, vm_id: &str) {
+        self.shared_data().leave(vm_id);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

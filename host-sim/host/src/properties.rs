@@ -194,12 +194,7 @@ impl Guest<'_> {
         let address = if name == "source" {
             Some(origin.peer)
         } else {
-            self.engine
-                .process
-                .config()
-                .listeners
-                .get(origin.listener)
-                .map(|listener| listener.address)
+            stream.listener().map(|listener| listener.address)
         };
         Ok(address.and_then(|address| match rest.first() {
             Some(&"address") => Some(address.to_string().into()),
@@ -253,14 +248,8 @@ impl Guest<'_> {
                 let [_, "filter_metadata", namespace, name] = rest else {
                     return None;
                 };
-                let origin = self.stream()?.origin?;
-                let listener = self
-                    .engine
-                    .process
-                    .config()
-                    .listeners
-                    .get(origin.listener)?;
-                listener
+                self.stream()?
+                    .listener()?
                     .metadata
                     .get(*namespace)?
                     .get(*name)

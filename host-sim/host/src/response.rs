@@ -83,7 +83,7 @@ impl Engine {
         stream.response = Response::Sent;
         stream.info.response_code = Some(headers::status(&head));
         stream.info.response_begin = Some(now.monotonic);
-        let (StreamKey::Client(id), Some(origin)) = (key, stream.origin) else {
+        let StreamKey::Client(id) = key else {
             return self.callout_headers(key, head, end);
         };
         for name in HOP_HEADERS {
@@ -93,17 +93,13 @@ impl Engine {
             headers::add(&mut head, b"date", calendar::http_date(now.wall).as_bytes());
         }
         headers::set(&mut head, b"server", b"envoy");
-        let http = process
-            .config()
-            .listeners
-            .get(origin.listener)
-            .map(|listener| &listener.http);
-        if http.is_some_and(|http| http.always_set_request_id_in_response)
+        let listener = stream.listener();
+        if listener.is_some_and(|listener| listener.http.always_set_request_id_in_response)
             && let Some(request_id) = &stream.info.request_id
         {
             headers::set(&mut head, b"x-request-id", request_id.as_bytes());
         }
-        if !stream.request_complete || stream.closes_connection {
+        if !stream.request_complete || stream.closes_connection || process.is_draining() {
             headers::set(&mut head, b"connection", b"close");
         }
         stream.sent_head = Some(head.clone());

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::abi::Status;
 
-/// The process-wide store. Values are never removed, as in Envoy.
+/// The process-wide store. Values are never removed one by one, as in Envoy; all of a `vm_id` go with
+/// its last VM.
 #[derive(Debug, Default)]
 pub(crate) struct SharedData {
     values: BTreeMap<String, Namespace>,
+    /// VMs of all threads by `vm_id`.
+    vms: BTreeMap<String, usize>,
     last_cas: u32,
 }
 
@@ -15,6 +18,22 @@ pub(crate) struct SharedData {
 type Namespace = BTreeMap<Vec<u8>, (Vec<u8>, u32)>;
 
 impl SharedData {
+    /// A VM of this `vm_id` is made.
+    pub(crate) fn enter(&mut self, vm_id: &str) {
+        *self.vms.entry(vm_id.to_owned()).or_default() += 1;
+    }
+
+    /// A VM of this `vm_id` is gone; with the last one the values are.
+    pub(crate) fn leave(&mut self, vm_id: &str) {
+        if let Some(count) = self.vms.get_mut(vm_id) {
+            *count -= 1;
+            if *count == 0 {
+                self.vms.remove(vm_id);
+                self.values.remove(vm_id);
+            }
+        }
+    }
+
     /// Value and its compare-and-swap number, which is never 0.
     pub(crate) fn get(&self, vm_id: &str, key: &[u8]) -> Result<(Vec<u8>, u32), Status> {
         self.values

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chain::Chain;
+use crate::config::Listener;
 use crate::flags::Flag;
 use crate::io::{Headers, Now, StreamId};
 use crate::router::Router;
 use crate::timers::TimerId;
+use crate::versions::Version;
 
 /// Names a request in the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +25,8 @@ pub(crate) enum StreamKey {
 /// One request.
 #[derive(Debug)]
 pub(crate) struct Stream {
+    /// The configuration it goes by to its end.
+    pub(crate) version: Arc<Version>,
     /// Where it came in; `None` for a callout.
     pub(crate) origin: Option<Origin>,
     /// One map from the first filter to the last attempt.
@@ -45,6 +50,7 @@ pub(crate) struct Stream {
 /// Where a client's request came in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
+    /// Index in the configuration of the stream.
     pub(crate) listener: usize,
     pub(crate) peer: SocketAddr,
     pub(crate) connection_id: u64,
@@ -134,11 +140,13 @@ impl Info {
 impl Stream {
     pub(crate) fn new(
         origin: Option<Origin>,
+        version: Arc<Version>,
         request_headers: Headers,
         chain: Chain,
         now: Now,
     ) -> Self {
         Stream {
+            version,
             origin,
             request_headers,
             chain,
@@ -152,5 +160,10 @@ impl Stream {
             idle_timeout: None,
             idle_timer: None,
         }
+    }
+
+    /// The listener it came in at.
+    pub(crate) fn listener(&self) -> Option<&Listener> {
+        self.version.config.listeners.get(self.origin?.listener)
     }
 }

@@ -19,10 +19,10 @@ impl Engine {
         details: &str,
     ) {
         let key = StreamKey::Client(id);
-        if self.process.config().listeners.get(listener).is_none() {
+        let Some(entrance) = self.versions.entrance(listener) else {
             return;
-        }
-        self.open_stream(key, listener, peer, Vec::new(), false);
+        };
+        self.open_stream(key, &entrance, peer, Vec::new(), false);
         let mut reply = Reply::of_envoy(status, reason_phrase(status), details);
         reply.flag = Some(Flag::DownstreamProtocolError);
         self.local_reply(key, reply);

@@ -8,6 +8,7 @@ use crate::abi::{LoadError, VmFactory};
 use crate::engine::Engine;
 use crate::io::{Command, Event, Now};
 use crate::process::Process;
+use crate::update::Update;
 
 /// One worker thread of the simulated Envoy.
 pub struct Worker(Engine);
@@ -64,6 +65,7 @@ impl Worker {
     pub fn handle(&mut self, now: Now, event: Event) {
         self.0.now = now;
         self.0.handle(event);
+        self.0.retire();
     }
 
     /// Fires the timers that are due.
@@ -72,6 +74,43 @@ impl Worker {
         while let Some(timer) = self.0.timers.pop(now.monotonic) {
             self.0.fire(timer);
         }
+        self.0.retire();
+    }
+
+    /// Loads and configures what a new configuration needs besides what is there. Requests do not
+    /// notice; [`Worker::commit`] or [`Worker::abandon`] follows.
+    ///
+    /// # Errors
+    /// As [`Worker::start`]; all is as before then.
+    pub fn prepare(&mut self, update: &Update, now: Now) -> Result<(), StartError> {
+        self.0.now = now;
+        self.0.prepare(&update.config)
+    }
+
+    /// From now on new requests go by the prepared configuration. Those under way stay with the one
+    /// they began with; what only that one used ends with the last of them.
+    pub fn commit(&mut self, update: &Update, now: Now) {
+        self.0.now = now;
+        self.0.commit(update);
+    }
+
+    /// Forgets what was prepared.
+    pub fn abandon(&mut self, now: Now) {
+        self.0.now = now;
+        self.0.abandon();
+    }
+
+    /// Nothing comes in any more at an entrance that an update has closed. Until then its kept
+    /// connections are served by the last configuration that had it.
+    pub fn close_entrance(&mut self, number: usize, now: Now) {
+        self.0.now = now;
+        self.0.close_entrance(number);
+    }
+
+    /// Configurations that requests or entrances still use, the present one included.
+    #[must_use]
+    pub fn versions(&self) -> usize {
+        self.0.versions.count()
     }
 
     /// When [`Worker::advance`] is wanted, on the monotonic clock.

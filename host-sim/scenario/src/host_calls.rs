@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use host_sim_host::abi::{self, Call, LoadError, Trap, Vm, VmFactory};
+use host_sim_host::abi::{self, Call, CodeId, LoadError, Trap, Vm, VmFactory};
 use host_sim_host::config::VmConfig;
 
 use host::Counting;
@@ -59,12 +59,26 @@ struct Factory {
 
 impl VmFactory for Factory {
     fn instantiate(&self, vm: &VmConfig) -> Result<Box<dyn Vm>, LoadError> {
-        let module = Path::new(&vm.code_path).file_stem().unwrap_or_default();
-        Ok(Box::new(Guest {
-            vm: self.factory.instantiate(vm)?,
+        Ok(self.counted(vm, self.factory.instantiate(vm)?))
+    }
+
+    fn code(&self, vm: &VmConfig) -> Result<CodeId, LoadError> {
+        self.factory.code(vm)
+    }
+
+    fn instantiate_code(&self, vm: &VmConfig, code: CodeId) -> Result<Box<dyn Vm>, LoadError> {
+        Ok(self.counted(vm, self.factory.instantiate_code(vm, code)?))
+    }
+}
+
+impl Factory {
+    fn counted(&self, config: &VmConfig, vm: Box<dyn Vm>) -> Box<dyn Vm> {
+        let module = Path::new(&config.code_path).file_stem().unwrap_or_default();
+        Box::new(Guest {
+            vm,
             module: module.to_string_lossy().into_owned(),
             counts: self.counts.clone(),
-        }))
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The workers behind the gateway.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -46,6 +47,12 @@ impl Site {
             vanished: false,
             connect_delay: Duration::ZERO,
         }
+    }
+
+    /// One that is known by its id, if it has one.
+    pub fn named(names: &BTreeMap<SocketAddr, String>, address: SocketAddr) -> Self {
+        let name = names.get(&address).cloned();
+        Site::new(name.unwrap_or_else(|| address.to_string()), address)
     }
 
     /// Carries out a change; whether open connections break.

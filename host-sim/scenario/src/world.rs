@@ -3,6 +3,7 @@
 mod build;
 mod commands;
 mod happen;
+mod update;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,6 +91,7 @@ struct Client {
 /// A whole simulated deployment on a virtual clock.
 pub struct World {
     process: Arc<Process>,
+    setup: Setup,
     threads: Vec<Thread>,
     sites: Vec<Site>,
     clients: Vec<Client>,

@@ -16,5 +16,7 @@ mod shares;
 mod streams;
 #[path = "all/traps.rs"]
 mod traps;
+#[path = "all/updates.rs"]
+mod updates;
 #[path = "all/uploads.rs"]
 mod uploads;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use host_sim_host::abi::{LoadError, Vm, VmFactory};
+use host_sim_host::abi::{CodeId, LoadError, Vm, VmFactory};
 use host_sim_host::config::VmConfig;
 use sha2::{Digest, Sha256};
 use wasmtime::{Config, Engine, Linker, Module};
@@ -21,8 +22,25 @@ pub struct Modules {
     linker: Linker<Data>,
     cache_dir: Option<PathBuf>,
     bounds: Bounds,
-    compiled: Mutex<BTreeMap<String, Module>>,
+    known: Mutex<BTreeMap<String, Known>>,
+    compiled: Mutex<Compiled>,
 }
+
+/// What a file held when it was last looked at. It is read again only when its stamp changed.
+struct Known {
+    stamp: Stamp,
+    code: CodeId,
+}
+
+/// Inode, size, seconds and nanoseconds of the last change.
+type Stamp = (u64, u64, i64, i64);
+
+/// Compiled code, the latest last.
+type Compiled = Vec<(CodeId, Module)>;
+
+/// Most modules that stay compiled: a gateway has a dozen, and a day of changes to them must not
+/// fill the memory. Guests that run keep their code; only a reload after a trap could miss it.
+const COMPILED_LIMIT: usize = 64;
 
 /// What a guest may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,27 +104,51 @@ impl Modules {
             linker,
             cache_dir,
             bounds,
+            known: Mutex::default(),
             compiled: Mutex::default(),
         })
     }
 
-    /// The module at a path, compiled at its first use.
-    fn module(&self, code_path: &str) -> Result<Module, String> {
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = compiled.get(code_path) {
-            return Ok(module.clone());
+    /// The code at a path, compiled when it is new.
+    fn look(&self, code_path: &str) -> Result<CodeId, String> {
+        let text = |error: std::io::Error| error.to_string();
+        let file = std::fs::metadata(code_path).map_err(text)?;
+        let stamp = (file.ino(), file.size(), file.mtime(), file.mtime_nsec());
+        // Held until it is compiled: threads that start at once wait for one compilation.
+        let mut known = lock(&self.known);
+        if let Some(known) = known.get(code_path)
+            && known.stamp == stamp
+            && self.module(known.code).is_ok()
+        {
+            return Ok(known.code);
         }
-        let bytes = std::fs::read(code_path).map_err(|error| error.to_string())?;
-        let module = self.compile(&bytes)?;
-        compiled.insert(code_path.to_owned(), module.clone());
-        Ok(module)
+        let content = std::fs::read(code_path).map_err(text)?;
+        let code = CodeId(Sha256::digest(&content).into());
+        if self.module(code).is_err() {
+            let module = self.compile(&content, code)?;
+            let mut compiled = lock(&self.compiled);
+            if compiled.len() >= COMPILED_LIMIT {
+                compiled.remove(0);
+            }
+            compiled.push((code, module));
+        }
+        known.insert(code_path.to_owned(), Known { stamp, code });
+        Ok(code)
     }
 
-    fn compile(&self, bytes: &[u8]) -> Result<Module, String> {
+    fn module(&self, code: CodeId) -> Result<Module, String> {
+        let compiled = lock(&self.compiled);
+        let module = compiled.iter().find(|(known, _)| *known == code);
+        module
+            .map(|(_, module)| module.clone())
+            .ok_or_else(|| "its code was replaced and is not kept any more".to_owned())
+    }
+
+    fn compile(&self, bytes: &[u8], code: CodeId) -> Result<Module, String> {
         let cached = self
             .cache_dir
             .as_ref()
-            .map(|dir| dir.join(self.cache_name(bytes)));
+            .map(|dir| dir.join(self.cache_name(code)));
         if let Some(path) = cached.as_deref().filter(|path| path.exists()) {
             // SAFETY: the file is what `keep` below wrote: its name holds the digest of the module and
             // of the engine's version and settings, and it appears under that name only when complete.
@@ -122,9 +164,9 @@ impl Modules {
         Ok(module)
     }
 
-    fn cache_name(&self, bytes: &[u8]) -> String {
+    fn cache_name(&self, code: CodeId) -> String {
         let mut name = String::new();
-        for byte in Sha256::digest(bytes) {
+        for byte in code.0 {
             let _ = write!(name, "{byte:02x}");
         }
         let mut engine = DefaultHasher::new();
@@ -134,6 +176,10 @@ impl Modules {
         let _ = write!(name, "-{:016x}.cwasm", engine.finish());
         name
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes compiled code where the next process finds it; a cache that cannot be written is only slow.
@@ -149,11 +195,22 @@ fn keep(module: &Module, path: &Path) {
 
 impl VmFactory for Modules {
     fn instantiate(&self, vm: &VmConfig) -> Result<Box<dyn Vm>, LoadError> {
+        self.instantiate_code(vm, self.code(vm)?)
+    }
+
+    fn code(&self, vm: &VmConfig) -> Result<CodeId, LoadError> {
+        self.look(&vm.code_path).map_err(|reason| LoadError {
+            code_path: vm.code_path.clone(),
+            reason,
+        })
+    }
+
+    fn instantiate_code(&self, vm: &VmConfig, code: CodeId) -> Result<Box<dyn Vm>, LoadError> {
         let error = |reason| LoadError {
             code_path: vm.code_path.clone(),
             reason,
         };
-        let module = self.module(&vm.code_path).map_err(error)?;
+        let module = self.module(code).map_err(error)?;
         let guest = WasmVm::new(&self.engine, &self.linker, &module, self.bounds).map_err(error)?;
         Ok(Box::new(guest))
     }

@@ -58,7 +58,29 @@ pub trait VmFactory: Send + Sync {
     /// # Errors
     /// When the file cannot be read or compiled, or imports what Envoy does not offer.
     fn instantiate(&self, vm: &VmConfig) -> Result<Box<dyn Vm>, LoadError>;
+
+    /// Which code the file of a module holds now. VMs of one configuration are shared only as long
+    /// as the code stays the same. A factory without files has one code for each path.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    fn code(&self, _vm: &VmConfig) -> Result<CodeId, LoadError> {
+        Ok(CodeId::default())
+    }
+
+    /// As [`VmFactory::instantiate`], with the code that [`VmFactory::code`] named, whatever the
+    /// file holds by now.
+    ///
+    /// # Errors
+    /// As [`VmFactory::instantiate`]; also when the code is no longer kept.
+    fn instantiate_code(&self, vm: &VmConfig, _code: CodeId) -> Result<Box<dyn Vm>, LoadError> {
+        self.instantiate(vm)
+    }
 }
+
+/// Names the content of a module's file: its SHA-256.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CodeId(pub [u8; 32]);
 
 /// A module that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@ mod json;
 mod operators;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use json::write_json;
@@ -14,7 +13,7 @@ use crate::engine::Engine;
 use crate::flags;
 use crate::io::{Command, Headers, Now, UpstreamId};
 use crate::local_reply::filter_matches;
-use crate::stream::{Info, StreamKey};
+use crate::stream::{Info, Stream, StreamKey};
 
 /// What a format can say about a request or an attempt.
 #[derive(Debug)]
@@ -57,14 +56,9 @@ impl Value {
 impl Engine {
     /// The line of a client's request.
     pub(crate) fn log_request(&mut self, key: StreamKey) {
-        let process = Arc::clone(&self.process);
-        let Some(stream) = self.streams.get(&key) else {
+        let Some(listener) = self.streams.get(&key).and_then(Stream::listener) else {
             return;
         };
-        let listener = stream
-            .origin
-            .and_then(|origin| process.config().listeners.get(origin.listener));
-        let Some(listener) = listener else { return };
         let Some(facts) = self.facts(key) else { return };
         let lines: Vec<Command> = listener
             .http
@@ -78,15 +72,11 @@ impl Engine {
 
     /// The line of an attempt.
     pub(crate) fn log_attempt(&mut self, id: UpstreamId) {
-        let process = Arc::clone(&self.process);
         let Some(attempt) = self.attempts.get(&id) else {
             return;
         };
-        let origin = self
-            .streams
-            .get(&attempt.stream)
-            .and_then(|stream| stream.origin);
-        let listener = origin.and_then(|origin| process.config().listeners.get(origin.listener));
+        let stream = self.streams.get(&attempt.stream);
+        let listener = stream.and_then(Stream::listener);
         let (Some(listener), Some(mut facts)) = (listener, self.facts(attempt.stream)) else {
             return;
         };

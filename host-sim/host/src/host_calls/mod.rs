@@ -11,7 +11,7 @@ use crate::abi::{
 use crate::chain::{BodyAt, ChainKey, Direction, Filter};
 use crate::engine::Engine;
 use crate::filter::Deferred;
-use crate::guests::Owner;
+use crate::guests::{Life, Owner};
 use crate::headers;
 use crate::inline::{self, Side};
 use crate::io::Headers;
@@ -344,7 +344,13 @@ impl HostCalls for Guest<'_> {
     }
 
     fn done(&mut self) -> Answer<()> {
-        Err(Status::NotFound.into())
+        match self.owner() {
+            Some(Owner::Root(plugin)) if self.engine.plugins[plugin].life == Life::Ending => {
+                self.engine.root_is_done(plugin);
+                Ok(())
+            }
+            _ => Err(Status::NotFound.into()),
+        }
     }
 
     fn call_foreign_function(&mut self, name: &[u8], argument: &[u8]) -> Answer<Vec<u8>> {

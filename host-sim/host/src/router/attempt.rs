@@ -60,7 +60,8 @@ impl Engine {
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
-        let Some(cluster) = process.config().clusters.get(&stream.router.cluster) else {
+        let version = Arc::clone(&stream.version);
+        let Some(cluster) = version.config.clusters.get(&stream.router.cluster) else {
             return;
         };
         stream.info.attempts += 1;
@@ -77,7 +78,7 @@ impl Engine {
         let filters = cluster
             .upstream_filters
             .iter()
-            .filter_map(|plugin| self.new_filter(plugin))
+            .filter_map(|plugin| self.new_filter(&version, plugin))
             .collect();
         let now = self.now;
         let Some(stream) = self.streams.get_mut(&key) else {

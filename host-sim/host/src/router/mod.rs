@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::flags::Flag;
 use crate::io::UpstreamId;
 use crate::local_reply::Reply;
-use crate::stream::{Response, StreamKey};
+use crate::stream::{Response, Stream, StreamKey};
 use crate::timers::TimerId;
 
 pub(crate) use attempt::Attempt;
@@ -78,13 +78,13 @@ impl Engine {
 
     /// Sends a request on: the first attempt.
     pub(crate) fn begin_forward(&mut self, key: StreamKey, forward: Arc<Forward>, end: bool) {
-        let process = Arc::clone(&self.process);
         let suppressed = self.suppress_envoy_headers(key);
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
+        let version = Arc::clone(&stream.version);
         let cluster = route::cluster_name(&forward.cluster, &stream.request_headers);
-        let Some(cluster) = cluster.and_then(|name| process.config().clusters.get(&name)) else {
+        let Some(cluster) = cluster.and_then(|name| version.config.clusters.get(&name)) else {
             let mut reply = Reply::of_envoy(503, "", "cluster_not_found");
             reply.flag = Some(Flag::NoClusterFound);
             return self.local_reply(key, reply);
@@ -216,9 +216,9 @@ impl Engine {
     }
 
     pub(crate) fn suppress_envoy_headers(&self, key: StreamKey) -> bool {
-        let origin = self.streams.get(&key).and_then(|stream| stream.origin);
-        origin
-            .and_then(|origin| self.process.config().listeners.get(origin.listener))
+        let stream = self.streams.get(&key);
+        stream
+            .and_then(Stream::listener)
             .is_some_and(|listener| listener.http.router.suppress_envoy_headers)
     }
 

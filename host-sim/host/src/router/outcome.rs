@@ -32,7 +32,8 @@ impl Engine {
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
-        let cluster = process.config().clusters.get(&stream.router.cluster);
+        let version = Arc::clone(&stream.version);
+        let cluster = version.config.clusters.get(&stream.router.cluster);
         if let (Some(retry), Some(cluster)) = (stream.router.retry.as_mut(), cluster) {
             match retry.after_headers(&head, cluster, &process, &mut self.random) {
                 Decision::Again(wait) => return self.schedule_retry(key, id, wait),
@@ -153,7 +154,8 @@ impl Engine {
         let Some(stream) = self.streams.get_mut(&key) else {
             return false;
         };
-        let cluster = process.config().clusters.get(&stream.router.cluster);
+        let version = Arc::clone(&stream.version);
+        let cluster = version.config.clusters.get(&stream.router.cluster);
         let (Some(retry), Some(cluster)) = (stream.router.retry.as_mut(), cluster) else {
             return false;
         };
@@ -183,10 +185,10 @@ impl Engine {
 
     /// The wait is over: perhaps another cluster, then the next attempt.
     pub(crate) fn retry_due(&mut self, key: StreamKey) {
-        let process = Arc::clone(&self.process);
         let Some(stream) = self.streams.get_mut(&key) else {
             return;
         };
+        let version = Arc::clone(&stream.version);
         stream.router.retry_timer = None;
         if let Some(forward) = stream
             .router
@@ -195,7 +197,7 @@ impl Engine {
             .filter(|forward| forward.retry.refresh_cluster_on_retry)
         {
             let name = route::cluster_name(&forward.cluster, &stream.request_headers);
-            if let Some(name) = name.filter(|name| process.config().clusters.contains_key(name)) {
+            if let Some(name) = name.filter(|name| version.config.clusters.contains_key(name)) {
                 stream.info.upstream_cluster = Some(name.clone());
                 stream.router.cluster = name;
             }

@@ -82,12 +82,12 @@ pub(super) fn cluster_name(choice: &ClusterChoice, request: &Headers) -> Option<
 impl Engine {
     /// The route of a client's request, looked up again if the head has changed since.
     pub(crate) fn route(&mut self, key: StreamKey) -> Option<RouteRef> {
-        let process = Arc::clone(&self.process);
         let stream = self.streams.get_mut(&key)?;
         if let Some(known) = stream.route {
             return known;
         }
-        let listener = process.config().listeners.get(stream.origin?.listener)?;
+        let version = Arc::clone(&stream.version);
+        let listener = version.config.listeners.get(stream.origin?.listener)?;
         let found = find(&listener.http, &stream.request_headers);
         stream.route = Some(found);
         if let Some(found) = found {
@@ -102,7 +102,7 @@ impl Engine {
             stream.chain.decode.limit_bytes = limit.max(listener.buffer_limit_bytes);
             if let RouteAction::Forward(forward) = &route.action {
                 let cluster = cluster_name(&forward.cluster, &stream.request_headers);
-                let clusters = &process.config().clusters;
+                let clusters = &version.config.clusters;
                 stream.info.upstream_cluster = cluster.filter(|name| clusters.contains_key(name));
             }
             if let RouteAction::Forward(forward) = &route.action
@@ -127,8 +127,7 @@ impl Engine {
 
     pub(super) fn route_action(&mut self, key: StreamKey) -> Option<RouteAction> {
         let found = self.route(key)?;
-        let origin = self.streams.get(&key)?.origin?;
-        let listener = self.process.config().listeners.get(origin.listener)?;
+        let listener = self.streams.get(&key)?.listener()?;
         Some(
             listener.http.virtual_hosts[found.virtual_host].routes[found.route]
                 .action
@@ -139,14 +138,8 @@ impl Engine {
     /// Name of the route and of its virtual host.
     pub(crate) fn route_names(&mut self, key: StreamKey) -> Option<(Option<String>, String)> {
         let found = self.route(key)?;
-        let origin = self.streams.get(&key)?.origin?;
-        let host = &self
-            .process
-            .config()
-            .listeners
-            .get(origin.listener)?
-            .http
-            .virtual_hosts[found.virtual_host];
+        let listener = self.streams.get(&key)?.listener()?;
+        let host = &listener.http.virtual_hosts[found.virtual_host];
         Some((host.routes[found.route].name.clone(), host.name.clone()))
     }
 }

@@ -15,3 +15,4 @@ mod retries;
 mod stage;
 mod timeouts;
 mod traps;
+mod updates;

@@ -26,16 +26,8 @@ impl World {
     ) -> Result<World, SetupError> {
         let config = host_sim_envoy::read(yaml).map_err(SetupError::Read)?;
         check_modules(&config)?;
-        let name = |address: &SocketAddr| names.get(address).cloned();
         let sites = addresses(&config).into_iter();
-        let sites = sites
-            .map(|address| {
-                Site::new(
-                    name(&address).unwrap_or_else(|| address.to_string()),
-                    address,
-                )
-            })
-            .collect();
+        let sites = sites.map(|address| Site::named(names, address)).collect();
         let process = Process::new(config, setup.environment.clone(), setup.seed);
         let start = Now {
             monotonic: Duration::ZERO,
@@ -51,6 +43,7 @@ impl World {
         }
         let mut world = World {
             process,
+            setup: setup.clone(),
             threads,
             sites,
             clients: Vec::new(),
@@ -75,7 +68,7 @@ impl World {
 }
 
 /// Says which module is missing before a thread fails on it.
-fn check_modules(config: &Bootstrap) -> Result<(), SetupError> {
+pub(super) fn check_modules(config: &Bootstrap) -> Result<(), SetupError> {
     let downstream = config
         .listeners
         .iter()
@@ -94,7 +87,7 @@ fn check_modules(config: &Bootstrap) -> Result<(), SetupError> {
 }
 
 /// All members of all clusters, each once.
-fn addresses(config: &Bootstrap) -> Vec<SocketAddr> {
+pub(super) fn addresses(config: &Bootstrap) -> Vec<SocketAddr> {
     let mut addresses: Vec<SocketAddr> = config
         .clusters
         .values()

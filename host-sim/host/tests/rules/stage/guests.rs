@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use host_sim_host::abi::{Call, HostCalls, LoadError, Trap, Vm, VmFactory};
+use host_sim_host::abi::{Call, CodeId, HostCalls, LoadError, Trap, Vm, VmFactory};
 use host_sim_host::config::VmConfig;
 
 /// What a guest does in a callback: `None` is the default answer.
@@ -74,8 +74,10 @@ impl Vm for Fake {
     }
 }
 
-pub(super) struct Factory {
-    pub(super) scripts: BTreeMap<String, Script>,
+pub struct Factory {
+    pub(super) scripts: Mutex<BTreeMap<String, Script>>,
+    /// Builds of modules by path.
+    pub(super) builds: Mutex<BTreeMap<String, u8>>,
     pub(super) journal: Arc<Mutex<Vec<String>>>,
 }
 
@@ -83,8 +85,14 @@ impl VmFactory for Factory {
     fn instantiate(&self, vm: &VmConfig) -> Result<Box<dyn Vm>, LoadError> {
         Ok(Box::new(Fake {
             name: vm.code_path.clone(),
-            script: Arc::clone(&self.scripts[&vm.code_path]),
+            script: Arc::clone(&self.scripts.lock().unwrap()[&vm.code_path]),
             journal: Arc::clone(&self.journal),
         }))
+    }
+
+    fn code(&self, vm: &VmConfig) -> Result<CodeId, LoadError> {
+        let builds = self.builds.lock().unwrap();
+        let build = builds.get(&vm.code_path).copied().unwrap_or_default();
+        Ok(CodeId([build; 32]))
     }
 }

@@ -6,14 +6,17 @@ mod setup;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use host_sim_host::Worker;
 use host_sim_host::io::{Command, Event, Headers, Now, ResetReason, StreamId, UpstreamId};
+use host_sim_host::{Process, StartError, Worker};
 
+use guests::Factory;
 pub use guests::{PAUSE, Script, guest, panics, passes};
 pub use setup::{Setup, address, cluster, log, text};
 
 /// A worker at work.
 pub struct Stage {
+    pub process: Arc<Process>,
+    pub(super) factory: Arc<Factory>,
     pub worker: Worker,
     pub now: Now,
     pub(super) journal: Arc<Mutex<Vec<String>>>,
@@ -48,6 +51,36 @@ impl Stage {
     fn handle(&mut self, event: Event) {
         self.worker.handle(self.now, event);
         self.commands.extend(self.worker.take_commands());
+    }
+
+    /// Another configuration, with these guests for what is new in it.
+    pub fn update(&mut self, setup: Setup) -> Result<(), StartError> {
+        let Setup { config, scripts } = setup;
+        self.factory.scripts.lock().unwrap().extend(scripts);
+        let update = self.process.plan(config);
+        let ready = self.worker.prepare(&update, self.now);
+        if ready.is_ok() {
+            self.process.commit(&update);
+            self.worker.commit(&update, self.now);
+        }
+        self.commands.extend(self.worker.take_commands());
+        ready
+    }
+
+    /// The file of a module holds another build from now on.
+    pub fn rebuild(&mut self, path: &str, script: Script) {
+        let factory = &self.factory;
+        factory
+            .scripts
+            .lock()
+            .unwrap()
+            .insert(path.to_owned(), script);
+        *factory
+            .builds
+            .lock()
+            .unwrap()
+            .entry(path.to_owned())
+            .or_default() += 1;
     }
 
     /// Moves the clock, firing what is due on the way.

@@ -19,7 +19,7 @@ use super::guests::{Factory, Script};
 /// How a stage is set up.
 pub struct Setup {
     pub config: Bootstrap,
-    scripts: BTreeMap<String, Script>,
+    pub(super) scripts: BTreeMap<String, Script>,
 }
 
 pub fn plugin(name: &str) -> Plugin {
@@ -197,7 +197,8 @@ impl Setup {
     pub fn start(self) -> Stage {
         let journal = Arc::new(Mutex::new(Vec::new()));
         let factory = Arc::new(Factory {
-            scripts: self.scripts,
+            scripts: Mutex::new(self.scripts),
+            builds: Mutex::default(),
             journal: Arc::clone(&journal),
         });
         let process = Process::new(self.config, BTreeMap::new(), 1);
@@ -205,9 +206,11 @@ impl Setup {
             monotonic: Duration::ZERO,
             wall: Duration::from_secs(1_700_000_000),
         };
-        let worker = Worker::start(process, 0, factory, now).unwrap();
+        let worker = Worker::start(process.clone(), 0, factory.clone(), now).unwrap();
         journal.lock().unwrap().clear();
         Stage {
+            process,
+            factory,
             worker,
             now,
             journal,
