@@ -1,16 +1,10 @@
-//! Counts what streams cost a module: every call between host and guest, by name. A wrapper around
-//! the guests, so that neither the engine nor the modules know of it.
-
-mod host;
+//! Counts what streams cost a module: every call between host and guest, by name.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use host_sim_host::abi::{self, Call, CodeId, LoadError, Trap, Vm, VmFactory};
-use host_sim_host::config::VmConfig;
-
-use host::Counting;
+use host_sim_host::abi::watch::{Answered, Asked, View, Watcher, Whose};
+use host_sim_host::abi::{Call, Trap};
 
 /// Calls of one module for streams. Those of its root context (start, configuration, ticks, answers
 /// to callouts) are left out: they do not grow with the requests.
@@ -24,105 +18,84 @@ pub struct HostCalls {
     pub callbacks: BTreeMap<&'static str, u32>,
 }
 
-/// Counts by module, added up over all threads.
+/// Counts by module, added up over all threads: one of [`crate::Setup::watchers`].
 #[derive(Debug, Default)]
-pub struct HostCallCounts(Mutex<BTreeMap<String, HostCalls>>);
+pub struct HostCallCounts(Mutex<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    modules: BTreeMap<String, HostCalls>,
+    /// By thread: whether the calls that are under way are for streams, the innermost last. A callout runs
+    /// other guests meanwhile, so there may be several.
+    under_way: BTreeMap<usize, Vec<bool>>,
+}
 
 impl HostCallCounts {
     /// Hands out the counts by module (the name of its file without `.wasm`) and begins anew.
     #[must_use]
     pub fn take(&self) -> BTreeMap<String, HostCalls> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.counts().modules)
     }
 
-    fn with(&self, module: &str, count: impl FnOnce(&mut HostCalls)) {
-        let mut modules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        count(modules.entry(module.to_owned()).or_default());
-    }
-}
-
-/// Guests that are counted.
-pub(crate) fn counting(
-    factory: Arc<dyn VmFactory>,
-    counts: &Arc<HostCallCounts>,
-) -> Arc<dyn VmFactory> {
-    Arc::new(Factory {
-        factory,
-        counts: counts.clone(),
-    })
-}
-
-struct Factory {
-    factory: Arc<dyn VmFactory>,
-    counts: Arc<HostCallCounts>,
-}
-
-impl VmFactory for Factory {
-    fn instantiate(&self, vm: &VmConfig) -> Result<Box<dyn Vm>, LoadError> {
-        Ok(self.counted(vm, self.factory.instantiate(vm)?))
-    }
-
-    fn code(&self, vm: &VmConfig) -> Result<CodeId, LoadError> {
-        self.factory.code(vm)
-    }
-
-    fn instantiate_code(&self, vm: &VmConfig, code: CodeId) -> Result<Box<dyn Vm>, LoadError> {
-        Ok(self.counted(vm, self.factory.instantiate_code(vm, code)?))
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Factory {
-    fn counted(&self, config: &VmConfig, vm: Box<dyn Vm>) -> Box<dyn Vm> {
-        let module = Path::new(&config.code_path).file_stem().unwrap_or_default();
-        Box::new(Guest {
-            vm,
-            module: module.to_string_lossy().into_owned(),
-            counts: self.counts.clone(),
-        })
-    }
-}
-
-struct Guest {
-    vm: Box<dyn Vm>,
-    module: String,
-    counts: Arc<HostCallCounts>,
-}
-
-impl Vm for Guest {
-    fn start(&mut self, host: &mut dyn abi::HostCalls) -> Result<(), Trap> {
-        self.vm.start(host)
-    }
-
-    fn call(&mut self, host: &mut dyn abi::HostCalls, call: &Call) -> Result<u32, Trap> {
-        if !is_of_a_stream(call) || !self.vm.exports(call) {
-            return self.vm.call(host, call);
-        }
-        let mut counted = HostCalls::default();
-        let answer = self.vm.call(&mut Counting::new(host, &mut counted), call);
-        self.counts.with(&self.module, |calls| {
-            calls.add(&counted);
-            if !matches!(call, Call::ContextCreate { .. } | Call::Delete { .. }) {
-                let name = call.export().trim_start_matches("proxy_on_");
-                *calls.callbacks.entry(name).or_default() += 1;
-            }
-        });
-        answer
-    }
-
-    fn exports(&self, call: &Call) -> bool {
-        self.vm.exports(call)
-    }
-}
-
-impl HostCalls {
-    fn add(&mut self, more: &HostCalls) {
-        for (name, calls) in &more.bytes_back {
-            *self.bytes_back.entry(name).or_default() += calls;
-        }
-        for (name, calls) in &more.other {
-            *self.other.entry(name).or_default() += calls;
+impl Watcher for HostCallCounts {
+    fn called(&self, whose: &Whose, call: &Call, _view: &mut View<'_>) {
+        let mut counts = self.counts();
+        let of_a_stream = is_of_a_stream(call);
+        let under_way = counts.under_way.entry(whose.thread).or_default();
+        under_way.push(of_a_stream);
+        if of_a_stream && !matches!(call, Call::ContextCreate { .. } | Call::Delete { .. }) {
+            let calls = counts.modules.entry(whose.module.clone()).or_default();
+            let name = call.export().trim_start_matches("proxy_on_");
+            *calls.callbacks.entry(name).or_default() += 1;
         }
     }
+
+    fn answered(&self, whose: &Whose, asked: &Asked<'_>, answered: &Answered<'_>) {
+        let mut counts = self.counts();
+        let under_way = counts.under_way.get(&whose.thread);
+        if under_way.and_then(|calls| calls.last()) != Some(&true) {
+            return;
+        }
+        let calls = counts.modules.entry(whose.module.clone()).or_default();
+        let calls = if hands_bytes_back(asked) && !matches!(answered, Answered::Refused(_)) {
+            &mut calls.bytes_back
+        } else {
+            &mut calls.other
+        };
+        *calls.entry(asked.name()).or_default() += 1;
+    }
+
+    fn returned(
+        &self,
+        whose: &Whose,
+        _call: &Call,
+        _answer: Result<u32, &Trap>,
+        _instructions: u64,
+        _view: &mut View<'_>,
+    ) {
+        let mut counts = self.counts();
+        if let Some(under_way) = counts.under_way.get_mut(&whose.thread) {
+            under_way.pop();
+        }
+    }
+}
+
+/// Calls whose answer is put into memory that the guest hands out, if there is one. The one foreign
+/// function that filters call, `clear_route_cache`, answers with nothing.
+fn hands_bytes_back(asked: &Asked<'_>) -> bool {
+    matches!(
+        asked,
+        Asked::GetProperty { .. }
+            | Asked::GetHeaderMapPairs { .. }
+            | Asked::GetHeaderMapValue { .. }
+            | Asked::GetBufferBytes { .. }
+            | Asked::GetSharedData { .. }
+    )
 }
 
 fn is_of_a_stream(call: &Call) -> bool {

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use host_sim_envoy::{Problem, RenderError, RenderOptions};
+use host_sim_host::abi::watch::{Watcher, Watchers, watched};
 use host_sim_host::{StartError, VmFactory};
 use host_sim_vm::Modules;
-
-use crate::host_calls::{HostCallCounts, counting};
 
 /// What a world is made of besides its configuration.
 #[derive(Clone, Debug)]
@@ -22,12 +21,12 @@ pub struct Setup {
     pub environment: BTreeMap<String, String>,
     /// Folder of the `.wasm` files.
     pub modules: PathBuf,
-    /// Counts what streams cost, if anybody wants to know.
-    pub host_calls: Option<Arc<HostCallCounts>>,
+    /// Are shown every callback and every host call of all threads.
+    pub watchers: Vec<Arc<dyn Watcher>>,
 }
 
 impl Default for Setup {
-    /// One thread, seed 1, an empty environment, the modules of this project; nothing is counted.
+    /// One thread, seed 1, an empty environment, the modules of this project; nobody watches.
     fn default() -> Self {
         let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../envoy/modules");
         Setup {
@@ -35,7 +34,7 @@ impl Default for Setup {
             seed: 1,
             environment: BTreeMap::new(),
             modules,
-            host_calls: None,
+            watchers: Vec::new(),
         }
     }
 }
@@ -102,8 +101,9 @@ pub(crate) fn modules(setup: &Setup) -> Result<Arc<dyn VmFactory>, SetupError> {
             .map_err(|error| error.to_string())
     });
     let modules = made.clone().map_err(SetupError::Engine)?;
-    Ok(match &setup.host_calls {
-        Some(counts) => counting(modules, counts),
-        None => modules,
-    })
+    if setup.watchers.is_empty() {
+        return Ok(modules);
+    }
+    let watchers = Watchers(setup.watchers.clone());
+    Ok(watched(modules, Arc::new(watchers)))
 }

@@ -67,7 +67,7 @@ fn world(counts: &Arc<HostCallCounts>) -> World {
         ],
     });
     let setup = Setup {
-        host_calls: Some(Arc::clone(counts)),
+        watchers: vec![Arc::clone(counts) as _],
         ..Setup::default()
     };
     World::new(&gateway.to_string(), &setup).unwrap_or_else(|problem| panic!("{problem}"))

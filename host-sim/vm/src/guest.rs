@@ -37,6 +37,8 @@ pub(crate) struct WasmVm {
     instance: Instance,
     callbacks: BTreeMap<&'static str, (Func, bool)>,
     fuel_per_call: u64,
+    /// Of the last call.
+    instructions: u64,
 }
 
 impl WasmVm {
@@ -72,6 +74,7 @@ impl WasmVm {
             instance,
             callbacks,
             fuel_per_call: bounds.fuel_per_call,
+            instructions: 0,
         })
     }
 
@@ -89,6 +92,8 @@ impl WasmVm {
         self.store.data_mut().lend(host);
         let result = function.call(&mut self.store, arguments, results);
         self.store.data_mut().take_back();
+        let left = self.store.get_fuel().map_err(trap)?;
+        self.instructions += self.fuel_per_call.saturating_sub(left);
         result.map_err(trap)
     }
 
@@ -132,6 +137,7 @@ fn callbacks(
 
 impl Vm for WasmVm {
     fn start(&mut self, host: &mut dyn HostCalls) -> Result<(), Trap> {
+        self.instructions = 0;
         if self.run_start(host, "_initialize")? {
             let _ = self.run_start(host, "main")? || self.run_start(host, "__main_void")?;
         } else {
@@ -141,6 +147,7 @@ impl Vm for WasmVm {
     }
 
     fn call(&mut self, host: &mut dyn HostCalls, call: &Call) -> Result<u32, Trap> {
+        self.instructions = 0;
         let Some((function, answers)) = self.callbacks.get(call.export()).copied() else {
             return Ok(call.default_answer());
         };
@@ -157,7 +164,12 @@ impl Vm for WasmVm {
             .and_then(Val::i32)
             .map_or(0, i32::cast_unsigned))
     }
+
     fn exports(&self, call: &Call) -> bool {
         self.callbacks.contains_key(call.export())
+    }
+
+    fn instructions(&self) -> u64 {
+        self.instructions
     }
 }

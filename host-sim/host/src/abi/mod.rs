@@ -4,6 +4,7 @@
 
 mod call;
 mod kinds;
+pub mod watch;
 
 use std::fmt;
 use std::time::Duration;
@@ -48,6 +49,12 @@ pub trait Vm: Send {
     /// not say runs for all.
     fn exports(&self, _call: &Call) -> bool {
         true
+    }
+
+    /// Instructions of the last [`Vm::start`] or [`Vm::call`], what the guest ran to give the host memory
+    /// included. The same for the same call every time; 0 from a guest that does not count.
+    fn instructions(&self) -> u64 {
+        0
     }
 }
 
@@ -194,6 +201,11 @@ pub trait HostCalls {
     fn set_effective_context(&mut self, context: ContextId) -> Answer<()>;
     fn done(&mut self) -> Answer<()>;
     fn call_foreign_function(&mut self, name: &[u8], argument: &[u8]) -> Answer<Vec<u8>>;
+
+    /// Whose call it is now, for a [`watch::Watcher`]; no guest can ask for it.
+    fn whose(&mut self) -> watch::Whose {
+        watch::Whose::default()
+    }
 
     /// An import that Envoy has and this host does not model yet: logged once, then `Unimplemented`.
     fn not_modelled(&mut self, import: &'static str) -> Refusal;

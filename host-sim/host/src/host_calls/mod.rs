@@ -2,8 +2,10 @@
 
 mod maps;
 
+use std::path::Path;
 use std::time::Duration;
 
+use crate::abi::watch::Whose;
 use crate::abi::{
     Answer, BufferKind, ContextId, HostCalls, HttpCall, LocalResponse, MapKind, MetricKind,
     Refusal, Status, StreamKind,
@@ -15,6 +17,7 @@ use crate::guests::{Life, Owner};
 use crate::headers;
 use crate::inline::{self, Side};
 use crate::io::Headers;
+use crate::stream::StreamKey;
 
 /// Foreign functions that Envoy has and this host does not model.
 const FOREIGN_NOT_MODELLED: [&str; 9] = [
@@ -366,6 +369,29 @@ impl HostCalls for Guest<'_> {
         {
             Some(known) => Err(self.not_modelled(known)),
             None => Err(Status::NotFound.into()),
+        }
+    }
+
+    fn whose(&mut self) -> Whose {
+        let plugin = self.plugin();
+        let plugin = plugin.map(|plugin| self.engine.plugins[plugin].config.name.clone());
+        let chain = self.place().map(|(chain, _)| chain);
+        let stream = chain.and_then(|chain| self.engine.stream_of(chain));
+        let module = Path::new(&self.engine.vms[self.vm].config.code_path).file_stem();
+        Whose {
+            at: self.engine.now.monotonic,
+            thread: self.engine.index,
+            module: module.unwrap_or_default().to_string_lossy().into_owned(),
+            plugin: plugin.unwrap_or_default(),
+            context: self.context(),
+            stream: match stream {
+                Some(StreamKey::Client(stream)) => Some(stream),
+                Some(StreamKey::Callout(_)) | None => None,
+            },
+            attempt: match chain {
+                Some(ChainKey::Attempt(attempt)) => Some(attempt),
+                Some(ChainKey::Stream(_)) | None => None,
+            },
         }
     }
 

@@ -16,3 +16,4 @@ mod stage;
 mod timeouts;
 mod traps;
 mod updates;
+mod watching;

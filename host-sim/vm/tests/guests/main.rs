@@ -3,3 +3,4 @@
 mod loading;
 mod running;
 mod stage;
+mod watching;

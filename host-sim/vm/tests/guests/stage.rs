@@ -6,13 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_sim_host::abi::watch::{Watcher, watched};
 use host_sim_host::config::{
     Bootstrap, Cluster, ClusterChoice, EscapedSlashes, FailurePolicy, Forward,
     HttpConnectionManager, Listener, LoadBalancing, PathMatch, Plugin, RetryPolicy, Route,
     RouteAction, Router, UnderscoreHeaders, VirtualHost, VmConfig,
 };
 use host_sim_host::io::{Command, Event, Headers, Now, StreamId, UpstreamId};
-use host_sim_host::{Process, StartError, Worker};
+use host_sim_host::{Process, StartError, VmFactory, Worker};
 use host_sim_vm::{Bounds, Modules};
 
 /// What every guest needs: the ABI's mark, memory, and an allocator that only goes up.
@@ -136,11 +137,23 @@ pub fn start(text: &str) -> Result<Stage, StartError> {
     start_with(&Arc::new(Modules::with_bounds(None, SMALL).unwrap()), &path)
 }
 
+/// The same, watched.
+pub fn start_watched(text: &str, watcher: Arc<dyn Watcher>) -> Result<Stage, StartError> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("guest.wat");
+    std::fs::write(&path, text).unwrap();
+    let modules = Arc::new(Modules::with_bounds(None, SMALL).unwrap());
+    start_guests(watched(modules, watcher), &path)
+}
+
 /// Starts a worker with the module at a path.
 pub fn start_with(modules: &Arc<Modules>, path: &Path) -> Result<Stage, StartError> {
+    start_guests(Arc::clone(modules) as Arc<dyn VmFactory>, path)
+}
+
+fn start_guests(guests: Arc<dyn VmFactory>, path: &Path) -> Result<Stage, StartError> {
     let process = Process::new(config(path), BTreeMap::new(), 1);
-    let modules = Arc::clone(modules);
-    let mut worker = Worker::start(process, 0, modules, NOW)?;
+    let mut worker = Worker::start(process, 0, guests, NOW)?;
     let commands = worker.take_commands();
     Ok(Stage { worker, commands })
 }

@@ -55,7 +55,9 @@ impl Stage {
 
     /// Another configuration, with these guests for what is new in it.
     pub fn update(&mut self, setup: Setup) -> Result<(), StartError> {
-        let Setup { config, scripts } = setup;
+        let Setup {
+            config, scripts, ..
+        } = setup;
         self.factory.scripts.lock().unwrap().extend(scripts);
         let update = self.process.plan(config);
         let ready = self.worker.prepare(&update, self.now);

@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use host_sim_host::abi::watch::{Watcher, watched};
 use host_sim_host::config::{
     AccessLog, Bootstrap, Cluster, ClusterChoice, EscapedSlashes, FailurePolicy, Forward,
     HttpConnectionManager, JsonFormat, Listener, LoadBalancing, PathMatch, Plugin, RetryPolicy,
     Route, RouteAction, Router, UnderscoreHeaders, VirtualHost, VmConfig,
 };
 use host_sim_host::io::Now;
-use host_sim_host::{Process, Worker};
+use host_sim_host::{Process, VmFactory, Worker};
 
 use super::Stage;
 use super::guests::{Factory, Script};
@@ -20,6 +21,7 @@ use super::guests::{Factory, Script};
 pub struct Setup {
     pub config: Bootstrap,
     pub(super) scripts: BTreeMap<String, Script>,
+    watcher: Option<Arc<dyn Watcher>>,
 }
 
 pub fn plugin(name: &str) -> Plugin {
@@ -143,7 +145,17 @@ impl Setup {
             .iter()
             .map(|(name, script)| ((*name).to_owned(), Arc::clone(script)))
             .collect();
-        Setup { config, scripts }
+        Setup {
+            config,
+            scripts,
+            watcher: None,
+        }
+    }
+
+    /// Is shown all that goes on between host and guests.
+    pub fn watcher(mut self, watcher: Arc<dyn Watcher>) -> Self {
+        self.watcher = Some(watcher);
+        self
     }
 
     /// Adds a cluster.
@@ -201,12 +213,16 @@ impl Setup {
             builds: Mutex::default(),
             journal: Arc::clone(&journal),
         });
+        let guests: Arc<dyn VmFactory> = match self.watcher {
+            Some(watcher) => watched(factory.clone(), watcher),
+            None => factory.clone(),
+        };
         let process = Process::new(self.config, BTreeMap::new(), 1);
         let now = Now {
             monotonic: Duration::ZERO,
             wall: Duration::from_secs(1_700_000_000),
         };
-        let worker = Worker::start(process.clone(), 0, factory.clone(), now).unwrap();
+        let worker = Worker::start(process.clone(), 0, guests, now).unwrap();
         journal.lock().unwrap().clear();
         Stage {
             process,
