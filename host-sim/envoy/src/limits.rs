@@ -4,7 +4,8 @@
 /// Most that a connection reads at once, in bytes: `per_connection_buffer_limit_bytes`, here with
 /// Envoy's own default.
 pub const READ_LIMIT_BYTES: u64 = 1024 * 1024;
-/// What a read may bring beyond the limit above, in bytes: one last reservation of 128 KiB, twice.
+/// What a read may bring beyond the limit above, in bytes: one last reservation is 128 KiB, and this
+/// leaves room for another.
 const RESERVATION_BYTES: u64 = 256 * 1024;
 /// The windows that HTTP/2 allows and Envoy accepts, in bytes.
 const WINDOW_BYTES: std::ops::RangeInclusive<u64> = 65_535..=(1 << 31) - 1;

@@ -18,11 +18,12 @@ mod scalar;
 mod tests;
 
 use crate::limits::{READ_LIMIT_BYTES, body_limit_bytes, window_bytes};
+pub use chain::wanted as wanted_modules;
 use fill::fill;
 
 /// A cluster without hosts, for requests that did not pass the whole chain. The configuration check
 /// keeps the prefix from workers.
-const REFUSED_CLUSTER: &str = "dragoman-refused";
+pub const REFUSED_CLUSTER: &str = "dragoman-refused";
 /// Properties of the filters in the request's log line: field name and property.
 const LOGGED_PROPERTIES: [(&str, &str); 11] = [
     ("tenant", names::property::TENANT),

@@ -214,4 +214,18 @@ impl VmFactory for Modules {
         let guest = WasmVm::new(&self.engine, &self.linker, &module, self.bounds).map_err(error)?;
         Ok(Box::new(guest))
     }
+
+    fn capabilities(&self, vm: &VmConfig) -> Result<Vec<String>, LoadError> {
+        let error = |reason| LoadError {
+            code_path: vm.code_path.clone(),
+            reason,
+        };
+        let module = self.module(self.code(vm)?).map_err(error)?;
+        let imports = module.imports().map(|import| import.name().to_owned());
+        let callbacks = module
+            .exports()
+            .map(|export| export.name().to_owned())
+            .filter(|name| name.starts_with("proxy_on_"));
+        Ok(imports.chain(callbacks).collect())
+    }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod chain;
 pub mod errors;
 pub mod health;
 pub mod identity;

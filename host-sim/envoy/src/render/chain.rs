@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 
 use dragoman_config::{AuthMode, Gateway};
+use dragoman_contract::chain::{MODULES, Module, Side};
 
 use super::{RenderOptions, fill::fill, scalar};
 
 /// The document, after it was written out once.
 const REFERENCE: &str = "configuration: *config";
 
-/// A module in the chain.
-struct Module {
-    /// Its file is `<name>.wasm`.
+/// A module in the chain of the listener.
+struct Entry {
+    /// Its name.
     name: &'static str,
     /// What a reader of the file should know.
     comment: &'static str,
@@ -19,40 +20,53 @@ struct Module {
     is_on: fn(&Gateway) -> bool,
 }
 
-/// In the order in which requests pass them. Who calls is known before the body is read, and what
-/// is asked for before anything is claimed or spent; what is claimed is known before a limit counts.
-const CHAIN: [Module; 6] = [
-    Module {
+/// In no order: that is [`MODULES`]'s. Who calls is known before the body is read, and what is asked
+/// for before anything is claimed or spent; what is claimed is known before a limit counts.
+const ENTRIES: [Entry; 6] = [
+    Entry {
         name: "poll",
         comment: "Asks the workers how they are. First, so that a VM that trapped is revived by the next request, whatever becomes of it.",
         is_on: |gateway| gateway.health.is_some(),
     },
-    Module {
+    Entry {
         name: "auth",
         comment: "Checks the caller's API key; who is refused here costs no body.",
         is_on: |gateway| gateway.auth.mode == AuthMode::On,
     },
-    Module {
+    Entry {
         name: "alias",
         comment: "The one body reader: checks the request, turns the model's public name into an endpoint.",
         is_on: |_| true,
     },
-    Module {
+    Entry {
         name: "idempotency",
         comment: "Answers a request that was carried out before; before rate_limit, so that a replay spends nothing.",
         is_on: |gateway| gateway.idempotency.is_some(),
     },
-    Module {
+    Entry {
         name: "rate_limit",
         comment: "Takes a token from each bucket of the caller.",
         is_on: |gateway| !gateway.limits.is_empty(),
     },
-    Module {
+    Entry {
         name: "select",
         comment: "Orders the candidates and hands them to Envoy as headers.",
         is_on: |_| true,
     },
 ];
+
+/// The modules that a document wants in the chain of the listener, in their order.
+pub fn wanted(gateway: &Gateway) -> impl Iterator<Item = &'static Module> {
+    entries(gateway).map(|(module, _)| module)
+}
+
+fn entries(gateway: &Gateway) -> impl Iterator<Item = (&'static Module, &'static Entry)> {
+    let downstream = MODULES.iter().filter(|module| module.side == Side::Request);
+    downstream.filter_map(move |module| {
+        let entry = ENTRIES.iter().find(|entry| entry.name == module.name)?;
+        (entry.is_on)(gateway).then_some((module, entry))
+    })
+}
 
 /// The entries of `http_filters` up to the router. The first one gives the document the anchor that
 /// all others refer to.
@@ -63,8 +77,8 @@ pub fn filters(gateway: &Gateway, gateway_json: &str, options: &RenderOptions) -
     );
     let mut configuration = document.as_str();
     let mut out = String::new();
-    for module in CHAIN.iter().filter(|module| (module.is_on)(gateway)) {
-        out.push_str(&format!("# {}\n", module.comment));
+    for (module, entry) in entries(gateway) {
+        out.push_str(&format!("# {}\n", entry.comment));
         out.push_str(&plugin(module.name, configuration, "", options));
         configuration = REFERENCE;
     }

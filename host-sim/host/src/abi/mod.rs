@@ -83,6 +83,15 @@ pub trait VmFactory: Send + Sync {
     fn instantiate_code(&self, vm: &VmConfig, _code: CodeId) -> Result<Box<dyn Vm>, LoadError> {
         self.instantiate(vm)
     }
+
+    /// What a module may be denied by a capability restriction: the `proxy_*` functions that it
+    /// imports, the callbacks that it exports, and its WASI imports. Empty if unknown.
+    ///
+    /// # Errors
+    /// When the file cannot be read or compiled.
+    fn capabilities(&self, _vm: &VmConfig) -> Result<Vec<String>, LoadError> {
+        Ok(Vec::new())
+    }
 }
 
 /// Names the content of a module's file: its SHA-256.

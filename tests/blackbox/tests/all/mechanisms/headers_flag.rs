@@ -2,6 +2,8 @@
 
 use blackbox::world::request;
 use blackbox::{Engine, Faults, World, both_engines};
+use dragoman_contract::chain::MODULES;
+use serde_json::json;
 
 use crate::support::{CHAT, refused};
 use blackbox::plugin::guest;
@@ -10,6 +12,7 @@ use blackbox::raw::{Choice, Raw};
 both_engines![
     without_the_flag_a_paused_header_callback_holds_the_body_too,
     without_the_flag_the_body_reader_lets_nothing_pass_unread,
+    the_modules_that_hold_the_body_need_the_flag_and_no_others,
 ];
 
 fn without_the_flag_a_paused_header_callback_holds_the_body_too(engine: Engine) {
@@ -67,4 +70,51 @@ fn without_the_flag_the_body_reader_lets_nothing_pass_unread(engine: Engine) {
         }
         assert_eq!(world.hits(), [0], "{instead}");
     }
+}
+
+/// The list by which `host-sim check` asks for the flag, against the modules themselves.
+fn the_modules_that_hold_the_body_need_the_flag_and_no_others(engine: Engine) {
+    for module in &MODULES {
+        let name = module.name;
+        let world = World::on(engine)
+            .worker("w1")
+            .endpoint("chat", &[("w1", "large")])
+            .document(|document| {
+                let app = json!({"app": "chatbot"});
+                document
+                    .tenant("team", json!({}))
+                    .key("k", "sk-1", "team", app)
+            })
+            .with(
+                "limits",
+                json!([{"name": "l", "by": ["key"], "rate": {"per_second": 9, "burst": 9}}]),
+            )
+            .with("idempotency", json!({}))
+            .with("health", json!({}))
+            .edit_yaml(move |yaml| {
+                without_flag(&yaml, name)
+                    .replace("_timeout: 60s", "_timeout: 1s")
+                    .replace("600s", "1s")
+            })
+            .start();
+        let lines = ["authorization: Bearer sk-1", "idempotency-key: k"];
+
+        let response = world.request("POST", "/v1/chat/completions", &lines, CHAT.as_bytes());
+
+        assert_eq!(
+            response.status != 200,
+            module.holds_body,
+            "{name}: {response:?}"
+        );
+    }
+}
+
+/// The configuration with the flag of one plugin off.
+fn without_flag(yaml: &str, name: &str) -> String {
+    const FLAG: &str = "allow_on_headers_stop_iteration: true";
+    let (before, plugin) = yaml
+        .split_once(&format!("root_id: {name}\n"))
+        .expect("the plugin");
+    let plugin = plugin.replacen(FLAG, "allow_on_headers_stop_iteration: false", 1);
+    format!("{before}root_id: {name}\n{plugin}")
 }
