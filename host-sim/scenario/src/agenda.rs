@@ -67,11 +67,16 @@ impl<T> Agenda<T> {
         }));
     }
 
-    /// When the next thing happens, and its draw.
-    pub fn next(&self) -> Option<(Duration, u64)> {
+    /// When the next thing happens.
+    pub fn next(&self) -> Option<Duration> {
+        self.peek().map(|(at, _)| at)
+    }
+
+    /// The next thing, and when it happens.
+    pub fn peek(&self) -> Option<(Duration, &T)> {
         self.heap
             .peek()
-            .map(|Reverse(entry)| (entry.at, entry.draw))
+            .map(|Reverse(entry)| (entry.at, &entry.item))
     }
 
     /// Takes the next thing.

@@ -8,6 +8,7 @@ mod random;
 mod setup;
 mod site;
 mod trace;
+mod turns;
 mod visit;
 mod world;
 

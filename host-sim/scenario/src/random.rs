@@ -18,4 +18,10 @@ impl Random {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
+
+    /// A place in a list of this length; 0 for an empty one.
+    pub fn below(&mut self, length: usize) -> usize {
+        let length = length.max(1) as u64;
+        usize::try_from(self.next() % length).unwrap_or_default()
+    }
 }

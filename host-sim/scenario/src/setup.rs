@@ -10,6 +10,8 @@ use host_sim_host::abi::watch::{Watcher, Watchers, watched};
 use host_sim_host::{StartError, VmFactory};
 use host_sim_vm::Modules;
 
+use crate::turns::Turns;
+
 /// What a world is made of besides its configuration.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -17,6 +19,9 @@ pub struct Setup {
     pub threads: usize,
     /// Decides what happens first at one moment, and is the source of the process's own random numbers.
     pub seed: u64,
+    /// Whether guests of several threads are inside their calls at the same moment, each going on where the seed says so;
+    /// otherwise one event ends before the next begins.
+    pub overlaps: bool,
     /// Environment of the process; the credentials of workers are read from it.
     pub environment: BTreeMap<String, String>,
     /// Folder of the `.wasm` files.
@@ -26,12 +31,13 @@ pub struct Setup {
 }
 
 impl Default for Setup {
-    /// One thread, seed 1, an empty environment, the modules of this project; nobody watches.
+    /// One thread, seed 1, calls that overlap, an empty environment, the modules of this project; nobody watches.
     fn default() -> Self {
         let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../envoy/modules");
         Setup {
             threads: 1,
             seed: 1,
+            overlaps: true,
             environment: BTreeMap::new(),
             modules,
             watchers: Vec::new(),
@@ -91,8 +97,9 @@ pub(crate) fn yaml_of(gateway_json: &str, setup: &Setup) -> Result<String, Setup
     host_sim_envoy::render(gateway_json, &options).map_err(SetupError::Render)
 }
 
-/// Modules are compiled once a process, not once a world.
-pub(crate) fn modules(setup: &Setup) -> Result<Arc<dyn VmFactory>, SetupError> {
+/// Modules are compiled once a process, not once a world. Whose turn it is comes before all that watch, so that they see host
+/// calls in the order in which they are carried out.
+pub(crate) fn modules(setup: &Setup, turns: &Arc<Turns>) -> Result<Arc<dyn VmFactory>, SetupError> {
     static MODULES: OnceLock<Result<Arc<Modules>, String>> = OnceLock::new();
     let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/host-sim-cache");
     let made = MODULES.get_or_init(|| {
@@ -101,9 +108,12 @@ pub(crate) fn modules(setup: &Setup) -> Result<Arc<dyn VmFactory>, SetupError> {
             .map_err(|error| error.to_string())
     });
     let modules = made.clone().map_err(SetupError::Engine)?;
-    if setup.watchers.is_empty() {
+    let mut watchers = setup.watchers.clone();
+    if setup.overlaps && setup.threads > 1 {
+        watchers.insert(0, Arc::clone(turns) as Arc<dyn Watcher>);
+    }
+    if watchers.is_empty() {
         return Ok(modules);
     }
-    let watchers = Watchers(setup.watchers.clone());
-    Ok(watched(modules, Arc::new(watchers)))
+    Ok(watched(modules, Arc::new(Watchers(watchers))))
 }

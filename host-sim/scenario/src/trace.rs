@@ -30,6 +30,17 @@ impl Trace {
         let mut line = String::new();
         // Writing to a string cannot fail.
         let _ = write!(line, "{at:?} thread {thread}: {what:?}");
+        self.keep(line);
+    }
+
+    /// Several threads were inside guests at the same moment.
+    pub fn add_overlap(&mut self, at: Duration, threads: &[usize], turns: u64) {
+        self.keep(format!(
+            "{at:?} threads {threads:?}: at once, {turns} turns"
+        ));
+    }
+
+    fn keep(&mut self, line: String) {
         for byte in line.bytes().chain([b'\n']) {
             self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }

@@ -3,6 +3,7 @@
 mod build;
 mod commands;
 mod happen;
+mod round;
 mod update;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::random::Random;
 use crate::setup::{Setup, SetupError, yaml_of};
 use crate::site::{Change, Site};
 use crate::trace::Trace;
+use crate::turns::Turns;
 use crate::visit::{Visit, Visits};
 
 /// 2026-01-01T00:00:00Z, when every world begins.
@@ -101,6 +103,8 @@ pub struct World {
     connections: u64,
     agenda: Agenda<Item>,
     random: Random,
+    turns: Arc<Turns>,
+    overlaps: bool,
     now: Duration,
     wall: Duration,
     happenings: u64,

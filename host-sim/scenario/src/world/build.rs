@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use host_sim_host::config::Bootstrap;
@@ -15,6 +16,7 @@ use crate::random::Random;
 use crate::setup::{Setup, SetupError, modules};
 use crate::site::Site;
 use crate::trace::Trace;
+use crate::turns::Turns;
 use crate::visit::Visits;
 
 impl World {
@@ -33,9 +35,10 @@ impl World {
             monotonic: Duration::ZERO,
             wall: WALL_START,
         };
+        let turns = Arc::new(Turns::new(setup.threads));
         let mut threads = Vec::new();
         for index in 0..setup.threads {
-            let thread = Thread::start(process.clone(), index, modules(setup)?, start);
+            let thread = Thread::start(process.clone(), index, modules(setup, &turns)?, start);
             threads.push(thread.map_err(SetupError::Start)?);
         }
         if threads.is_empty() {
@@ -53,6 +56,8 @@ impl World {
             connections: 0,
             agenda: Agenda::default(),
             random: Random::new(setup.seed),
+            turns,
+            overlaps: setup.overlaps,
             now: Duration::ZERO,
             wall: WALL_START,
             happenings: 0,
@@ -61,7 +66,7 @@ impl World {
             trace: Trace::default(),
         };
         for thread in 0..world.threads.len() {
-            world.carry_out(thread);
+            world.carry_out(&[thread]);
         }
         Ok(world)
     }

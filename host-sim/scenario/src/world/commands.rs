@@ -7,15 +7,7 @@ use crate::attempt::Attempt;
 use crate::client::Response;
 
 impl World {
-    /// Carries out the commands of a thread in order.
-    pub(super) fn carry_out(&mut self, thread: usize) {
-        for command in self.threads[thread].take_commands() {
-            self.trace.add(self.now, thread, &command);
-            self.obey(thread, command);
-        }
-    }
-
-    fn obey(&mut self, thread: usize, command: Command) {
+    pub(super) fn obey(&mut self, thread: usize, command: Command) {
         let now = self.now;
         match command {
             Command::SendHeaders {

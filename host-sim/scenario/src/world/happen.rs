@@ -1,77 +1,33 @@
-//! How one thing after the other happens.
+//! What happens to clients, workers and attempts.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use host_sim_host::io::{Event, Now, ResetReason};
+use host_sim_host::io::{Event, ResetReason};
 
-use super::{HAPPENINGS_LIMIT, Item, Key, World};
+use super::{Item, Key, World};
 use crate::attempt::Played;
 use crate::client::{End, Request, RequestId};
 use crate::site::Change;
 use crate::visit::Visit;
 
 impl World {
-    /// One thing happens, if any is due by `deadline`.
-    pub(super) fn step(&mut self, deadline: Duration) -> bool {
-        self.happenings += 1;
-        assert!(
-            self.happenings < HAPPENINGS_LIMIT,
-            "it never ends:\n{}",
-            self.trace()
-        );
-        let timers = self.threads.iter().enumerate();
-        let timers =
-            timers.filter_map(|(index, thread)| thread.next_timer().map(|due| (due, index)));
-        let timers: Vec<(Duration, usize)> = timers.collect();
-        let first_timer = timers.iter().map(|(due, _)| *due).min();
-        let first_item = self.agenda.next();
-        let Some(due) = first_timer
-            .into_iter()
-            .chain(first_item.map(|(due, _)| due))
-            .min()
-        else {
-            return false;
-        };
-        if due > deadline {
-            return false;
-        }
-        self.now = self.now.max(due);
-        let due_threads: Vec<usize> = timers
-            .iter()
-            .filter(|(timer, _)| *timer == due)
-            .map(|(_, index)| *index)
-            .collect();
-        let item_is_due = first_item.is_some_and(|(item, _)| item == due);
-        let choices = due_threads.len() as u64 + u64::from(item_is_due);
-        let choice = self.random.next() % choices.max(1);
-        match usize::try_from(choice)
-            .ok()
-            .and_then(|choice| due_threads.get(choice))
-        {
-            Some(thread) => self.advance(*thread),
-            None => self.happen(),
-        }
-        true
-    }
-
-    fn happen(&mut self) {
-        match self.agenda.take() {
-            None => {}
-            Some(Item::Send(id)) => self.send(id),
-            Some(Item::Piece(id, index)) => self.piece(id, index),
-            Some(Item::Leave(id)) => self.leave(id),
-            Some(Item::Connect(key, result)) => self.connect(key, result),
-            Some(Item::Play(key)) => self.play(key),
-            Some(Item::Change(site, change)) => self.apply(site, change),
-            Some(Item::SetWall(since_1970)) => self.set_wall(since_1970),
+    /// What becomes of a thing that concerns one worker thread: an event for it, or nothing yet.
+    pub(super) fn event_of(&mut self, item: Item) -> Option<Event> {
+        match item {
+            Item::Send(id) => Some(self.send(id)),
+            Item::Piece(id, index) => self.piece(id, index),
+            Item::Leave(id) => self.leave(id),
+            Item::Connect(key, result) => self.connect(key, result),
+            Item::Play(key) => self.play(key),
+            Item::Change(..) | Item::SetWall(_) => None,
         }
     }
 
-    fn send(&mut self, id: RequestId) {
+    fn send(&mut self, id: RequestId) -> Event {
         let client = &mut self.clients[id.0];
         client.sent = Some(self.now);
-        let (thread, stream) = (client.thread, client.stream);
+        let stream = client.stream;
         let Request {
             has_body,
             listener,
@@ -88,21 +44,18 @@ impl World {
         if has_body {
             self.plan(self.now + pause, Item::Piece(id, 0));
         }
-        self.tell(thread, event);
+        event
     }
 
-    fn piece(&mut self, id: RequestId, index: usize) {
+    fn piece(&mut self, id: RequestId, index: usize) -> Option<Event> {
         let client = &self.clients[id.0];
-        let (thread, stream) = (client.thread, client.stream);
+        let stream = client.stream;
         // Who has the whole response sends no more.
-        let Some(data) = client
+        let data = client
             .request
             .pieces
             .get(index)
-            .filter(|_| client.response.end == End::Pending)
-        else {
-            return;
-        };
+            .filter(|_| client.response.end == End::Pending)?;
         let last = index + 1 == client.request.pieces.len();
         let event = Event::RequestData {
             stream,
@@ -112,35 +65,33 @@ impl World {
         if !last {
             self.plan(self.now + client.request.pause, Item::Piece(id, index + 1));
         }
-        self.tell(thread, event);
+        Some(event)
     }
 
-    fn leave(&mut self, id: RequestId) {
+    fn leave(&mut self, id: RequestId) -> Option<Event> {
         let now = self.now;
         let client = &mut self.clients[id.0];
-        if client.response.end == End::Pending {
+        let stream = client.stream;
+        (client.response.end == End::Pending).then(|| {
             client.response.end = End::Left(now);
-            let (thread, stream) = (client.thread, client.stream);
-            self.tell(thread, Event::RequestReset { stream });
-        }
+            Event::RequestReset { stream }
+        })
     }
 
-    fn connect(&mut self, key: Key, result: Result<(), ResetReason>) {
-        let (thread, upstream) = key;
-        let Some(attempt) = self.attempts.get_mut(&key) else {
-            return;
-        };
-        match result {
+    fn connect(&mut self, key: Key, result: Result<(), ResetReason>) -> Option<Event> {
+        let (_, upstream) = key;
+        let attempt = self.attempts.get_mut(&key)?;
+        Some(match result {
+            // The request follows: a head is sent once its attempt is connected.
             Ok(()) => {
                 attempt.connected = true;
-                self.tell(thread, Event::UpstreamConnected { upstream });
-                self.arrive(key);
+                Event::UpstreamConnected { upstream }
             }
             Err(reason) => {
                 self.attempts.remove(&key);
-                self.tell(thread, Event::UpstreamReset { upstream, reason });
+                Event::UpstreamReset { upstream, reason }
             }
-        }
+        })
     }
 
     /// Gives the worker a request that is complete.
@@ -167,27 +118,27 @@ impl World {
         self.plan(self.now, Item::Play(key));
     }
 
-    fn play(&mut self, key: Key) {
-        let (thread, upstream) = key;
-        let Some(attempt) = self.attempts.get_mut(&key) else {
-            return;
-        };
+    fn play(&mut self, key: Key) -> Option<Event> {
+        let attempt = self.attempts.get_mut(&key)?;
         let releases = self.sites[attempt.site].worker.releases();
-        match attempt.play(upstream, releases) {
-            Played::Silence => {}
-            Played::Wait(time) => self.plan(self.now + time, Item::Play(key)),
+        match attempt.play(key.1, releases) {
+            Played::Silence => None,
+            Played::Wait(time) => {
+                self.plan(self.now + time, Item::Play(key));
+                None
+            }
             Played::Event(event) => {
                 self.plan(self.now, Item::Play(key));
-                self.tell(thread, event);
+                Some(event)
             }
             Played::Last(event) => {
                 self.end_attempt(key);
-                self.tell(thread, event);
+                Some(event)
             }
         }
     }
 
-    fn apply(&mut self, site: usize, change: Change) {
+    pub(super) fn apply(&mut self, site: usize, change: Change) {
         let released = change == Change::Release;
         let breaks = self.sites[site].apply(change);
         let of_site = self
@@ -217,27 +168,6 @@ impl World {
         }
         if attempt.answered {
             worker.finished(attempt.method());
-        }
-    }
-
-    fn tell(&mut self, thread: usize, event: Event) {
-        self.trace.add(self.now, thread, &event);
-        let now = self.time();
-        self.threads[thread].handle(now, event);
-        self.carry_out(thread);
-    }
-
-    fn advance(&mut self, thread: usize) {
-        self.trace.add(self.now, thread, &"timers");
-        let now = self.time();
-        self.threads[thread].advance(now);
-        self.carry_out(thread);
-    }
-
-    fn time(&self) -> Now {
-        Now {
-            monotonic: self.now,
-            wall: self.wall + self.now,
         }
     }
 

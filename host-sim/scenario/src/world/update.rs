@@ -58,7 +58,7 @@ impl World {
             }
         }
         for thread in 0..self.threads.len() {
-            self.carry_out(thread);
+            self.carry_out(&[thread]);
         }
         ready.map_err(SetupError::Start)?;
         for address in members {

@@ -126,6 +126,16 @@ fn only_the_server_of_host_sim_has_clocks_sockets_and_threads() {
 }
 
 #[test]
+fn overlapping_guests_may_start_threads_but_read_no_clock() {
+    let turns = "host-sim/scenario/src/turns.rs";
+    accepted(turns, &["fn f() { std::thread::scope(|scope| ()); }"]);
+    refused(
+        turns,
+        &[("fn f() { std::time::Instant::now(); }", "Instant::now")],
+    );
+}
+
+#[test]
 fn unsafe_is_in_two_places_only() {
     accepted("host-sim/vm/src/memory.rs", &["fn f() { unsafe { g() } }"]);
     refused(HOST, &[("fn f() { unsafe { g() } }", "unsafe")]);
