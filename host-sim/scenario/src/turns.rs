@@ -61,13 +61,18 @@ impl Turns {
     pub fn overlap<Job: FnOnce() + Send>(&self, seed: u64, jobs: Vec<(usize, Job)>) -> u64 {
         let threads = jobs.iter().map(|(thread, _)| *thread).collect();
         self.begin(seed, threads);
+        let run = move |(thread, job): (usize, Job)| {
+            let _turn = self.enter(thread);
+            job();
+        };
+        let mut jobs = jobs.into_iter();
+        // One job takes the stack that is there.
+        let first = jobs.next();
         std::thread::scope(|scope| {
-            for (thread, job) in jobs {
-                scope.spawn(move || {
-                    let _turn = self.enter(thread);
-                    job();
-                });
+            for job in jobs {
+                scope.spawn(move || run(job));
             }
+            first.into_iter().for_each(run);
         });
         self.overlapping.store(false, Ordering::Relaxed);
         self.state().passed

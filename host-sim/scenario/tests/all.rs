@@ -8,6 +8,8 @@ mod determinism;
 mod faults;
 #[path = "all/idempotency.rs"]
 mod idempotency;
+#[path = "all/overlaps.rs"]
+mod overlaps;
 #[path = "all/rate_limit.rs"]
 mod rate_limit;
 #[path = "all/shares.rs"]

@@ -8,6 +8,10 @@ use host_sim_host::io::{Command, Event, Now};
 
 use super::{HAPPENINGS_LIMIT, Item, World};
 
+/// All threads tick at the same moments, for as long as a run lasts, and few ticks have anything to race for. So of the rounds
+/// that are timers alone, one in so many overlaps; in the others one thread comes after the other.
+const TIMER_ROUNDS_PER_OVERLAP: usize = 4;
+
 /// What one worker thread has to do in a round.
 #[derive(Debug)]
 enum Work {
@@ -53,7 +57,15 @@ impl World {
                 break;
             }
         }
-        self.play_round(round);
+        let is_timers = |work: &Work| matches!(work, Work::Timers);
+        if round.len() > 1
+            && round.values().all(is_timers)
+            && self.random.below(TIMER_ROUNDS_PER_OVERLAP) != 0
+        {
+            self.play_in_turn(round);
+        } else {
+            self.play_round(round);
+        }
         true
     }
 
@@ -116,6 +128,15 @@ impl World {
     pub(super) fn tell(&mut self, thread: usize, event: Event) {
         self.trace.add(self.now, thread, &event);
         self.play_round(BTreeMap::from([(thread, Work::Event(event))]));
+    }
+
+    /// One thread after the other, in an order of the seed.
+    fn play_in_turn(&mut self, round: BTreeMap<usize, Work>) {
+        let mut works: Vec<(usize, Work)> = round.into_iter().collect();
+        while !works.is_empty() {
+            let next = self.random.below(works.len());
+            self.play_round(BTreeMap::from([works.swap_remove(next)]));
+        }
     }
 
     /// Everything of a round, and what the threads want in return.

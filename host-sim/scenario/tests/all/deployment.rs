@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use host_sim_scenario::{Recorded, Request, Seen, Setup, World};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -62,4 +63,33 @@ pub fn body(recorded: &Recorded) -> &[u8] {
         Seen::Request(request) => &request.body,
         other => panic!("not a whole request: {other:?}"),
     }
+}
+
+const CHAIN: &str = "\n          http_filters:\n";
+
+const PLUGIN: &str = r#"          - name: obey
+            typed_config:
+              "@type": type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm
+              config:
+                name: obey
+                root_id: obey
+                configuration: {"@type": type.googleapis.com/google.protobuf.StringValue, value: ""}
+                failure_policy: FAIL_RELOAD
+                reload_config: {backoff: {base_interval: 0.1s}}
+                vm_config:
+                  vm_id: obey
+                  runtime: envoy.wasm.runtime.v8
+                  code: {local: {filename: "${file}"}}
+"#;
+
+/// One worker, and a guest of this text before all other filters. The folder must live as long as the world.
+pub fn with_guest(text: &str, setup: &Setup) -> (World, TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("obey.wasm");
+    std::fs::write(&file, wat::parse_str(text).expect("a module")).expect("a file");
+    let plugin = PLUGIN.replace("${file}", &file.display().to_string());
+    let world = World::edited(&gateway("failover", 1).to_string(), setup, |yaml| {
+        yaml.replacen(CHAIN, &format!("{CHAIN}{plugin}"), 1)
+    });
+    (world.unwrap_or_else(|problem| panic!("{problem}")), folder)
 }

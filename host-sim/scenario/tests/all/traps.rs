@@ -3,7 +3,7 @@ use std::time::Duration;
 use host_sim_scenario::{End, Request, RequestId, Setup, World};
 use tempfile::TempDir;
 
-use crate::deployment::{chat, gateway};
+use crate::deployment::{chat, with_guest};
 
 /// As in the shipped configuration.
 const IDLE: Duration = Duration::from_secs(60);
@@ -27,37 +27,13 @@ const GUEST: &str = r#"(module
     (if (i32.eq (local.get $first) (i32.const 116)) (then unreachable))
     (i32.eq (local.get $first) (i32.const 112))))"#;
 
-const CHAIN: &str = "\n          http_filters:\n";
-
-const PLUGIN: &str = r#"          - name: obey
-            typed_config:
-              "@type": type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm
-              config:
-                name: obey
-                root_id: obey
-                configuration: {"@type": type.googleapis.com/google.protobuf.StringValue, value: ""}
-                failure_policy: FAIL_RELOAD
-                reload_config: {backoff: {base_interval: 0.1s}}
-                vm_config:
-                  vm_id: obey
-                  runtime: envoy.wasm.runtime.v8
-                  code: {local: {filename: "${file}"}}
-"#;
-
 /// Two threads with the guest before all other filters.
 fn world() -> (World, TempDir) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("obey.wasm");
-    std::fs::write(&file, wat::parse_str(GUEST).expect("a module")).expect("a file");
-    let plugin = PLUGIN.replace("${file}", &file.display().to_string());
     let setup = Setup {
         threads: 2,
         ..Setup::default()
     };
-    let world = World::edited(&gateway("failover", 1).to_string(), &setup, |yaml| {
-        yaml.replacen(CHAIN, &format!("{CHAIN}{plugin}"), 1)
-    });
-    (world.unwrap_or_else(|problem| panic!("{problem}")), folder)
+    with_guest(GUEST, &setup)
 }
 
 fn at(milliseconds: u64, request: Request) -> Request {
