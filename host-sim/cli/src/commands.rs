@@ -1,5 +1,6 @@
 //! The commands: a module each.
 
+pub mod bench;
 pub mod render;
 pub mod serve;
 
@@ -14,6 +15,8 @@ pub enum Command {
     Serve(gateway::Options),
     /// Print the `envoy.yaml` of a `gateway.json`.
     Render(render::Options),
+    /// Count instructions.
+    Bench(bench::Options),
 }
 
 impl Command {
@@ -26,6 +29,7 @@ impl Command {
             Command::Print(text) => print(text),
             Command::Serve(options) => gateway::serve(options),
             Command::Render(options) => render::run(options),
+            Command::Bench(options) => bench::run(options),
         }
     }
 }

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 
 use lexopt::{Arg, Parser};
 
-use commands::{Command, render, serve};
+use commands::{Command, bench, render, serve};
 
 /// Help of the program.
 const HELP: &str = include_str!("help.txt");
 
 /// Names of all commands, for messages.
-const COMMANDS: &str = "serve or render";
+const COMMANDS: &str = "serve, render or bench";
 
 fn main() -> ExitCode {
     let result = parse(std::env::args_os().skip(1)).and_then(|command| command.run());
@@ -48,6 +48,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Strin
     let command = match name.to_str() {
         Some("serve") => serve::parse(&mut parser),
         Some("render") => render::parse(&mut parser),
+        Some("bench") => bench::parse(&mut parser),
         _ => {
             return Err(format!(
                 "no command {:?}: {COMMANDS} (see host-sim --help)",

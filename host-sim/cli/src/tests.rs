@@ -64,6 +64,8 @@ fn what_is_wrong_is_said() {
         ("render", "gateway.json to render is missing"),
         ("render a.json b.json", "b.json"),
         ("render a.json --listen nowhere", "nowhere"),
+        ("bench --check --update", "not both"),
+        ("bench table.tsv", "table.tsv"),
     ] {
         let error = parsed(line).expect_err(line);
         assert!(error.contains(expected), "{line}: {error}");

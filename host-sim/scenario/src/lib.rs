@@ -2,6 +2,7 @@
 
 mod agenda;
 mod attempt;
+pub mod bench;
 mod client;
 mod host_calls;
 mod random;

@@ -1,5 +1,7 @@
 //! Scenarios with the shipped modules, which `scripts/build-filters` puts into `envoy/modules`.
 
+#[path = "all/bench.rs"]
+mod bench;
 #[path = "all/deployment.rs"]
 mod deployment;
 #[path = "all/determinism.rs"]

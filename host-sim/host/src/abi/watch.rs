@@ -200,9 +200,8 @@ impl Vm for Guest {
         let whose = host.whose();
         self.watcher.starts(&whose);
         let result = self.vm.start(&mut Watching::new(host, &*self.watcher));
-        let result_shown = result.as_ref().map(|()| ());
-        self.watcher
-            .started(&whose, result_shown, self.vm.instructions());
+        let shown = result.as_ref().copied();
+        self.watcher.started(&whose, shown, self.vm.instructions());
         result
     }
 
