@@ -2,7 +2,7 @@
 //!
 //! The `host-sim-envoy` crate reads YAML into this and refuses every field it has no place for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -373,4 +373,7 @@ pub struct VmConfig {
     pub env: BTreeMap<String, String>,
     /// `environment_variables.host_env_keys`.
     pub host_env_keys: Vec<String>,
+    /// `capability_restriction_config.allowed_capabilities`: names of imports and exports that the
+    /// guest may use; none at all is no restriction.
+    pub allowed_capabilities: BTreeSet<String>,
 }

@@ -29,6 +29,8 @@ pub(crate) struct VmSlot {
     vm: Option<Box<dyn Vm>>,
     on_stack: bool,
     pub(crate) failed: bool,
+    /// It failed in a callback of its own, not in its allocator.
+    trapped: bool,
     /// One more with each reload.
     pub(crate) generation: u32,
     loaded_at: Duration,
@@ -108,6 +110,7 @@ impl VmSlot {
             vm: None,
             on_stack: false,
             failed: true,
+            trapped: false,
             generation: 0,
             loaded_at: Duration::ZERO,
             reload_after: Duration::ZERO,
@@ -201,7 +204,6 @@ impl Engine {
         self.plugins[plugin].tick_period = None;
         self.plugins[plugin].root = root;
         let size = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        self.vms[vm].configuring = Some(plugin);
         let calls = [
             Call::ContextCreate {
                 context: root,
@@ -216,16 +218,29 @@ impl Engine {
                 size: size(&config.configuration),
             },
         ];
-        let accepted = calls.iter().all(|call| {
+        let mut accepted = true;
+        for call in &calls {
+            // The plugin's configuration is not for `proxy_on_vm_start`.
+            let hidden = matches!(call, Call::VmStart { .. });
+            self.vms[vm].configuring = (!hidden).then_some(plugin);
             let answer = self.call_guest(vm, root, call);
-            matches!(
-                (call, answer),
-                (Call::ContextCreate { .. }, Ok(_)) | (_, Ok(1..))
-            )
-        });
+            accepted = self.accepts_start(vm, call, answer);
+            if !accepted || self.vms[vm].failed {
+                break;
+            }
+        }
         self.vms[vm].configuring = None;
         self.run_deferred_of_root(vm);
         accepted
+    }
+
+    /// Whether a start goes on after this call. A guest that died where no answer is asked for, or in
+    /// its allocator, has refused nothing: Envoy starts with a dead VM.
+    fn accepts_start(&self, vm: usize, call: &Call, answer: Result<u32, Failed>) -> bool {
+        match answer {
+            Ok(answer) => answer != 0 || matches!(call, Call::ContextCreate { .. }),
+            Err(Failed) => !self.vms[vm].trapped || matches!(call, Call::ContextCreate { .. }),
+        }
     }
 
     fn start_vm(&mut self, vm: usize) -> Result<(), Failed> {
@@ -292,9 +307,15 @@ impl Engine {
     }
 
     fn fail_vm(&mut self, vm: usize, reason: &str) {
+        self.vms[vm].trapped = true;
+        self.vms[vm].deferred.clear();
+        self.kill(vm, reason);
+    }
+
+    /// No call goes into this VM any more; one that is under way ends by itself.
+    pub(crate) fn kill(&mut self, vm: usize, reason: &str) {
         let slot = &mut self.vms[vm];
         slot.failed = true;
-        slot.deferred.clear();
         slot.note(reason);
         let text = format!("wasm {}: {reason}", slot.config.code_path);
         self.log("critical", text);

@@ -3,13 +3,15 @@
 use std::ptr::NonNull;
 
 use host_sim_host::abi::HostCalls;
-use wasmtime::{StoreLimits, TypedFunc};
+use wasmtime::{Memory, StoreLimits, TypedFunc};
 
 /// State of one guest beside its memory.
 pub(crate) struct Data {
     host: HostPointer,
     pub(crate) phase: Phase,
     pub(crate) limits: StoreLimits,
+    /// The one memory of the module, whatever its name; `None` if it has none.
+    pub(crate) memory: Option<Memory>,
     /// `malloc` or `proxy_on_memory_allocate`.
     pub(crate) allocate: Option<TypedFunc<u32, u32>>,
 }
@@ -17,9 +19,9 @@ pub(crate) struct Data {
 /// What a guest may call now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
-    /// It allocates inside a host call: next to nothing.
+    /// It allocates inside a host call: logging, `fd_write`, the time, a sleep that does not sleep.
     Allocating,
-    /// Its start functions run: logging and WASI.
+    /// Its start functions run: logging and most of WASI.
     Starting,
     /// Everything.
     Running,
@@ -38,8 +40,19 @@ impl Data {
             host: HostPointer(None),
             phase: Phase::Starting,
             limits,
+            memory: None,
             allocate: None,
         }
+    }
+
+    /// A guest that calls what its phase does not allow is stopped.
+    pub(crate) fn check(&self, phase: Phase) -> wasmtime::Result<()> {
+        if self.phase < phase {
+            return Err(wasmtime::Error::msg(
+                "restricted_callback: not allowed while the guest starts or allocates",
+            ));
+        }
+        Ok(())
     }
 
     /// Remembers the host for the duration of one call; [`Data::take_back`] must follow.

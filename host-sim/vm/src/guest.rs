@@ -3,33 +3,16 @@
 use std::collections::BTreeMap;
 
 use host_sim_host::abi::{Call, HostCalls, Trap, Vm};
-use wasmtime::{
-    Engine, Extern, Func, Instance, Linker, Module, Store, StoreLimitsBuilder, Val, ValType,
-};
+use wasmtime::{Engine, Func, Instance, Linker, Module, Store, StoreLimitsBuilder, Val};
 
+use crate::abi::{ALLOCATORS, CALLBACKS, STARTS, expected, fits};
 use crate::data::{Data, Phase};
+use crate::link::{Rights, resolve, signature};
 use crate::modules::Bounds;
 
-/// The export that names the ABI.
-const ABI: &str = "proxy_abi_version_0_2_1";
-
-/// Every callback: parameters (all `i32`) and whether it answers.
-const CALLBACKS: [(&str, usize, bool); 14] = [
-    ("proxy_on_context_create", 2, false),
-    ("proxy_on_vm_start", 2, true),
-    ("proxy_on_configure", 2, true),
-    ("proxy_on_tick", 1, false),
-    ("proxy_on_request_headers", 3, true),
-    ("proxy_on_request_body", 3, true),
-    ("proxy_on_request_trailers", 2, true),
-    ("proxy_on_response_headers", 3, true),
-    ("proxy_on_response_body", 3, true),
-    ("proxy_on_response_trailers", 2, true),
-    ("proxy_on_http_call_response", 5, false),
-    ("proxy_on_log", 1, false),
-    ("proxy_on_done", 1, true),
-    ("proxy_on_delete", 1, false),
-];
+/// Envoy's word when V8 cannot make an instance: memory over the bound, data outside of it, a start
+/// section that traps.
+const NO_INSTANCE: &str = "Failed to create new Wasm instance";
 
 /// A guest in wasmtime.
 pub(crate) struct WasmVm {
@@ -48,27 +31,28 @@ impl WasmVm {
         linker: &Linker<Data>,
         module: &Module,
         bounds: Bounds,
+        rights: Rights<'_>,
     ) -> Result<Self, String> {
-        if module.get_export(ABI).is_none() {
-            return Err(format!("does not export {ABI}"));
-        }
         let limits = StoreLimitsBuilder::new()
             .memory_size(bounds.memory_bytes)
             .build();
         let mut store = Store::new(engine, Data::new(limits));
         store.limiter(|data| &mut data.limits);
-        let reason = |error: wasmtime::Error| format!("{error:#}");
-        store.set_fuel(bounds.fuel_per_call).map_err(reason)?;
-        let instance = linker.instantiate(&mut store, module).map_err(reason)?;
-        if instance.get_memory(&mut store, "memory").is_none() {
-            return Err("exports no memory".to_owned());
+        store
+            .set_fuel(bounds.fuel_per_call)
+            .map_err(|error| format!("{error:#}"))?;
+        let imports = resolve(linker, &mut store, module, rights)?;
+        let instance = Instance::new(&mut store, module, &imports)
+            .map_err(|error| format!("{NO_INSTANCE}: {error:#}"))?;
+        let exported = instance
+            .exports(&mut store)
+            .find_map(wasmtime::Export::into_memory);
+        if exported.is_some() {
+            store.data_mut().memory = exported;
         }
-        let allocate = ["malloc", "proxy_on_memory_allocate"]
-            .iter()
-            .find_map(|name| instance.get_typed_func(&mut store, name).ok());
-        store.data_mut().allocate =
-            Some(allocate.ok_or("exports neither malloc nor proxy_on_memory_allocate")?);
-        let callbacks = callbacks(&mut store, instance)?;
+        check_starts(&mut store, instance)?;
+        find_allocator(&mut store, instance)?;
+        let callbacks = callbacks(&mut store, instance, rights)?;
         Ok(WasmVm {
             store,
             instance,
@@ -109,28 +93,64 @@ impl WasmVm {
     }
 }
 
-/// The callbacks that the module has; one with another signature than the ABI's is refused.
+/// An exported function, if it has the signature that it must have.
+fn checked(
+    store: &mut Store<Data>,
+    instance: Instance,
+    (name, parameters, answers): (&str, usize, bool),
+) -> Result<Option<Func>, String> {
+    let Some(function) = instance.get_func(&mut *store, name) else {
+        return Ok(None);
+    };
+    let kind = function.ty(&*store);
+    if fits(&kind, parameters, answers) {
+        return Ok(Some(function));
+    }
+    Err(format!(
+        "Bad function signature for: {name}, want: {}, but the module exports: {}",
+        expected(parameters, answers),
+        signature(&kind)
+    ))
+}
+
+/// Looks at those start functions that will run; Envoy does not look at the others.
+fn check_starts(store: &mut Store<Data>, instance: Instance) -> Result<(), String> {
+    let reactor = instance.get_func(&mut *store, "_initialize").is_some();
+    for start in STARTS {
+        if reactor != (start.0 == "_start") {
+            checked(store, instance, start)?;
+        }
+    }
+    Ok(())
+}
+
+fn find_allocator(store: &mut Store<Data>, instance: Instance) -> Result<(), String> {
+    for name in ALLOCATORS {
+        if let Some(function) = checked(store, instance, (name, 1, true))? {
+            let allocate = function
+                .typed(&*store)
+                .map_err(|error| format!("{error:#}"))?;
+            store.data_mut().allocate = Some(allocate);
+            return Ok(());
+        }
+    }
+    Err("Wasm module is missing malloc function: it exports neither malloc nor proxy_on_memory_allocate".to_owned())
+}
+
+/// The callbacks that the module has and may have.
 fn callbacks(
     store: &mut Store<Data>,
     instance: Instance,
+    rights: Rights<'_>,
 ) -> Result<BTreeMap<&'static str, (Func, bool)>, String> {
     let mut found = BTreeMap::new();
-    for (name, parameters, answers) in CALLBACKS {
-        let Some(Extern::Func(function)) = instance.get_export(&mut *store, name) else {
+    for callback @ (name, _, answers) in CALLBACKS {
+        if !rights.allow(name) && name.starts_with("proxy_") {
             continue;
-        };
-        let kind = function.ty(&*store);
-        let numbers = kind
-            .params()
-            .chain(kind.results())
-            .all(|kind| matches!(kind, ValType::I32));
-        if !numbers
-            || kind.params().len() != parameters
-            || kind.results().len() != usize::from(answers)
-        {
-            return Err(format!("export {name} has a wrong signature"));
         }
-        found.insert(name, (function, answers));
+        if let Some(function) = checked(store, instance, callback)? {
+            found.insert(name, (function, answers));
+        }
     }
     Ok(found)
 }

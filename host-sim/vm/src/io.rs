@@ -8,11 +8,22 @@ use crate::data::{Data, Phase};
 /// One import call.
 pub(crate) struct Io<'a, 'b>(pub(crate) &'a mut Caller<'b, Data>);
 
-/// Runs the body of an import: a status is the guest's to read, a stop is a trap.
+/// Runs the body of an import that only a running guest may call: a status is the guest's to read, a
+/// stop is a trap.
 pub(crate) fn import(
-    mut caller: Caller<'_, Data>,
+    caller: Caller<'_, Data>,
     body: impl FnOnce(&mut Io<'_, '_>) -> Answer<()>,
 ) -> wasmtime::Result<u32> {
+    import_in(caller, Phase::Running, body)
+}
+
+/// The same for an import that a guest may call as soon as it has come to `phase`.
+pub(crate) fn import_in(
+    mut caller: Caller<'_, Data>,
+    phase: Phase,
+    body: impl FnOnce(&mut Io<'_, '_>) -> Answer<()>,
+) -> wasmtime::Result<u32> {
+    caller.data().check(phase)?;
     match body(&mut Io(&mut caller)) {
         Ok(()) => Ok(0),
         Err(Refusal::Tell(status)) => Ok(status as u32),
@@ -21,30 +32,16 @@ pub(crate) fn import(
 }
 
 impl Io<'_, '_> {
-    /// The host, if the guest may call it now.
+    /// The host of the call under way.
     pub(crate) fn host(&mut self) -> Answer<&mut dyn HostCalls> {
-        self.host_in(Phase::Running)
-    }
-
-    /// The host, if the guest has come as far as this phase.
-    pub(crate) fn host_in(&mut self, phase: Phase) -> Answer<&mut dyn HostCalls> {
-        let data = self.0.data_mut();
-        if data.phase < phase {
-            return Err(Refusal::Stop(
-                "restricted_callback: not allowed while the guest starts or allocates".into(),
-            ));
-        }
-        match data.host() {
+        match self.0.data_mut().host() {
             Some(host) => Ok(host),
             None => Err(Refusal::Stop("called outside of any call".into())),
         }
     }
 
     fn memory(&mut self) -> Answer<Memory> {
-        let memory = self
-            .0
-            .get_export("memory")
-            .and_then(wasmtime::Extern::into_memory);
+        let memory = self.0.data().memory;
         memory.ok_or(Refusal::Tell(Status::InvalidMemoryAccess))
     }
 
@@ -62,6 +59,9 @@ impl Io<'_, '_> {
 
     /// Writes into the guest's memory.
     pub(crate) fn put(&mut self, at: u32, bytes: &[u8]) -> Answer<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let memory = self.memory()?;
         memory
             .write(&mut *self.0, at as usize, bytes)
@@ -96,6 +96,8 @@ impl Io<'_, '_> {
         self.put_u32(length_at, length)
     }
 
+    /// Room in the guest's memory. An allocator that traps kills the guest, but only once its call is
+    /// over: until then it goes on with a status, as in Envoy.
     fn allocate(&mut self, length: u32) -> Answer<u32> {
         let data = self.0.data_mut();
         let allocate = data.allocate.clone().ok_or(Status::InternalFailure)?;
@@ -105,7 +107,10 @@ impl Io<'_, '_> {
         match result {
             Ok(0) => Err(Status::InvalidMemoryAccess.into()),
             Ok(pointer) => Ok(pointer),
-            Err(error) => Err(Refusal::Stop(format!("{error:#}"))),
+            Err(error) => {
+                self.host()?.allocator_failed(&format!("{error:#}"));
+                Err(Status::InvalidMemoryAccess.into())
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Runs filters: wasmtime, Envoy's imports and Envoy's own WASI, behind the traits of
 //! [`host_sim_host::abi`].
 
+mod abi;
 mod data;
 mod guest;
 mod io;

@@ -12,9 +12,10 @@ use host_sim_host::config::VmConfig;
 use sha2::{Digest, Sha256};
 use wasmtime::{Config, Engine, Linker, Module};
 
+use crate::abi::Version;
 use crate::data::Data;
 use crate::guest::WasmVm;
-use crate::link;
+use crate::link::{self, Rights};
 
 /// All modules of a process.
 pub struct Modules {
@@ -91,6 +92,8 @@ impl Modules {
     pub fn with_bounds(cache_dir: Option<PathBuf>, bounds: Bounds) -> Result<Modules, SetupError> {
         let mut config = Config::new();
         config.consume_fuel(true);
+        // V8 has it off, so a module with two memories does not load in Envoy.
+        config.wasm_multi_memory(false);
         let engine =
             Engine::new(&config).map_err(|error| SetupError(format!("wasmtime: {error:#}")))?;
         let linker =
@@ -211,7 +214,12 @@ impl VmFactory for Modules {
             reason,
         };
         let module = self.module(code).map_err(error)?;
-        let guest = WasmVm::new(&self.engine, &self.linker, &module, self.bounds).map_err(error)?;
+        let rights = Rights {
+            version: Version::of(&module).map_err(error)?,
+            capabilities: &vm.allowed_capabilities,
+        };
+        let guest = WasmVm::new(&self.engine, &self.linker, &module, self.bounds, rights);
+        let guest = guest.map_err(error)?;
         Ok(Box::new(guest))
     }
 

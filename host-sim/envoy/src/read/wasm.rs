@@ -33,7 +33,7 @@ fn plugin(fields: &mut Fields<'_>) -> Read<Plugin> {
         configuration: configuration(fields)?,
         allow_on_headers_stop_iteration: fields.flag("allow_on_headers_stop_iteration")?,
         failure_policy: failure_policy(fields)?,
-        vm: fields.required("vm_config")?.map(vm)?,
+        vm: restricted(fields)?,
     })
 }
 
@@ -72,6 +72,34 @@ fn failure_policy(fields: &mut Fields<'_>) -> Read<FailurePolicy> {
     })
 }
 
+/// `vm_config` with its capabilities, which may also stand beside it, as before Envoy 1.40. Its own win.
+fn restricted(fields: &mut Fields<'_>) -> Read<VmConfig> {
+    let beside = capabilities(fields)?;
+    let mut config = fields.required("vm_config")?.map(vm)?;
+    if config.allowed_capabilities.is_empty() {
+        config.allowed_capabilities = beside;
+    }
+    Ok(config)
+}
+
+/// `capability_restriction_config`. The object behind each name has no fields yet.
+fn capabilities(fields: &mut Fields<'_>) -> Read<BTreeSet<String>> {
+    let names = fields.maybe("capability_restriction_config", |at| {
+        at.map(|restriction| {
+            restriction.maybe("allowed_capabilities", |at| {
+                at.entries()?
+                    .into_iter()
+                    .map(|(name, at)| {
+                        at.map(|_| Ok(()))?;
+                        Ok(name.to_owned())
+                    })
+                    .collect::<Read<BTreeSet<String>>>()
+            })
+        })
+    })?;
+    Ok(names.flatten().unwrap_or_default())
+}
+
 fn vm(fields: &mut Fields<'_>) -> Read<VmConfig> {
     let runtime = fields.required("runtime")?;
     runtime.choice(&[(RUNTIME, ())])?;
@@ -87,6 +115,7 @@ fn vm(fields: &mut Fields<'_>) -> Read<VmConfig> {
         })?,
         env,
         host_env_keys,
+        allowed_capabilities: capabilities(fields)?,
     })
 }
 

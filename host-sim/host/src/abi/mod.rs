@@ -219,8 +219,16 @@ pub trait HostCalls {
     /// An import that Envoy has and this host does not model yet: logged once, then `Unimplemented`.
     fn not_modelled(&mut self, import: &'static str) -> Refusal;
 
+    /// A line of the host's own about the guest, not of the guest's.
+    fn host_log(&mut self, level: &'static str, text: &str);
+    /// The guest's allocator trapped inside a host call. The guest is dead, but not before the call
+    /// that is under way has returned.
+    fn allocator_failed(&mut self, reason: &str);
+
     /// WASI `fd_write` to 1 or 2.
     fn write(&mut self, fd: u32, text: &[u8]);
+    /// WASI `proc_exit`, which ends nothing.
+    fn exit(&mut self, code: u32);
     /// WASI `CLOCK_MONOTONIC`.
     fn monotonic(&mut self) -> Duration;
     /// WASI `random_get`; from the seed.

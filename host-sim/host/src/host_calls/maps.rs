@@ -97,7 +97,11 @@ impl Guest<'_> {
                     .ok_or(Status::NotFound)?;
                 Ok(&self.engine.plugins[plugin].config.configuration)
             }
-            _ => Err(Status::NotFound.into()),
+            // Envoy has these at any time, with nothing in them.
+            BufferKind::DownstreamData
+            | BufferKind::UpstreamData
+            | BufferKind::GrpcReceiveBuffer
+            | BufferKind::CallData => Ok(&[]),
         }
     }
 }

@@ -213,8 +213,9 @@ impl HostCalls for Guest<'_> {
     }
 
     fn get_buffer_bytes(&mut self, buffer: BufferKind, start: u32, length: u32) -> Answer<Vec<u8>> {
-        let end = start.checked_add(length).ok_or(Status::BadArgument)?;
         let bytes = self.bytes(buffer)?;
+        // Envoy adds the two with 64 bits: no length is too long.
+        let end = u64::from(start) + u64::from(length);
         let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         Ok(bytes.get(start..end).unwrap_or_default().to_vec())
@@ -232,6 +233,9 @@ impl HostCalls for Guest<'_> {
         length: u32,
         data: &[u8],
     ) -> Answer<()> {
+        if !matches!(buffer, BufferKind::RequestBody | BufferKind::ResponseBody) {
+            self.bytes(buffer)?;
+        }
         let bytes = self.buffer(buffer).ok_or(Status::BadArgument)?;
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         let length = usize::try_from(length)
@@ -399,6 +403,20 @@ impl HostCalls for Guest<'_> {
         self.engine
             .log_once("error", format!("{import}: not modelled by host-sim"));
         Status::Unimplemented.into()
+    }
+
+    fn host_log(&mut self, level: &'static str, text: &str) {
+        self.engine.vms[self.vm].note(text);
+        self.engine.log(level, text.to_owned());
+    }
+
+    fn allocator_failed(&mut self, reason: &str) {
+        self.engine.kill(self.vm, &format!("malloc: {reason}"));
+    }
+
+    fn exit(&mut self, code: u32) {
+        let text = format!("proc_exit({code}): Envoy ends nothing here, the guest goes on");
+        self.engine.log_once("warning", text);
     }
 
     fn write(&mut self, fd: u32, text: &[u8]) {

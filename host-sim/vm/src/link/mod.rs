@@ -4,11 +4,14 @@ mod buffers;
 mod callouts;
 mod headers;
 mod metrics;
+mod phases;
+mod resolve;
 mod shared;
 mod streams;
 mod system;
 mod wasi;
 
+pub(crate) use resolve::{Rights, resolve, signature};
 use wasmtime::{Engine, Linker};
 
 use crate::data::Data;

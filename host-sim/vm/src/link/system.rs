@@ -1,18 +1,25 @@
 //! Logging, status, time, ticks, contexts, foreign functions, and what the toolchains expect.
 
+use host_sim_host::abi::Status;
 use wasmtime::{Caller, Linker};
 
 use crate::data::{Data, Phase};
-use crate::io::import;
+use crate::io::{import, import_in};
+
+/// `critical`; a higher level is a bad argument, whatever the text.
+const LAST_LOG_LEVEL: u32 = 5;
 
 pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_log",
         |caller: Caller<'_, Data>, level: u32, at: u32, length: u32| {
-            import(caller, |io| {
+            import_in(caller, Phase::Allocating, |io| {
+                if level > LAST_LOG_LEVEL {
+                    return Err(Status::BadArgument.into());
+                }
                 let text = io.bytes(at, length)?;
-                io.host_in(Phase::Allocating)?.log(level, &text)
+                io.host()?.log(level, &text)
             })
         },
     )?;
@@ -21,7 +28,7 @@ pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
         "proxy_get_log_level",
         |caller: Caller<'_, Data>, out: u32| {
             import(caller, |io| {
-                let level = io.host_in(Phase::Allocating)?.get_log_level();
+                let level = io.host()?.get_log_level();
                 io.put_u32(out, level)
             })
         },
@@ -103,9 +110,18 @@ fn foreign(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
 
 /// What Emscripten's modules import.
 fn toolchain(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
-    linker.func_wrap("env", "pthread_equal", |left: u32, right: u32| {
-        u32::from(left == right)
-    })?;
-    linker.func_wrap("env", "emscripten_notify_memory_growth", |_: u32| {})?;
+    linker.func_wrap(
+        "env",
+        "pthread_equal",
+        |caller: Caller<'_, Data>, left: u32, right: u32| {
+            caller.data().check(Phase::Running)?;
+            Ok(u32::from(left == right))
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "emscripten_notify_memory_growth",
+        |caller: Caller<'_, Data>, _: u32| caller.data().check(Phase::Starting),
+    )?;
     Ok(())
 }

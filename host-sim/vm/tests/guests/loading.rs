@@ -7,7 +7,7 @@ use host_sim_vm::Modules;
 
 use crate::stage::{SMALL, module, start, start_with};
 
-fn reason(text: &str) -> String {
+pub fn reason(text: &str) -> String {
     match start(text) {
         Err(StartError::Load(error)) => error.reason,
         Err(error) => panic!("{error}"),
@@ -15,7 +15,7 @@ fn reason(text: &str) -> String {
     }
 }
 
-fn refusal(text: &str) -> Vec<String> {
+pub fn refusal(text: &str) -> Vec<String> {
     match start(text) {
         Err(StartError::Refused { plugin, log }) => {
             assert_eq!(plugin, "guest");
@@ -33,54 +33,6 @@ fn a_guest_without_callbacks_lets_everything_pass() {
 }
 
 #[test]
-fn an_import_that_envoy_does_not_have_is_a_load_failure_even_if_it_is_never_called() {
-    for import in [
-        r#"(import "env" "proxy_nonsense" (func))"#,
-        r#"(import "env" "proxy_log" (func (param i32)))"#,
-        r#"(import "env" "proxy_clear_route_cache" (func (result i32)))"#,
-        r#"(import "wasi_snapshot_preview1" "proc_raise" (func (param i32) (result i32)))"#,
-        r#"(import "env" "stack" (global i32))"#,
-    ] {
-        let name = import.split('"').nth(3).unwrap();
-        let reason = reason(&module(import, ""));
-        assert!(reason.contains(name), "{reason}");
-    }
-}
-
-#[test]
-fn every_import_of_the_abi_can_be_linked() {
-    let imports = r#"
-        (import "env" "proxy_get_status" (func (param i32 i32 i32) (result i32)))
-        (import "env" "proxy_http_call" (func (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)))
-        (import "env" "proxy_grpc_call" (func (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)))
-        (import "env" "proxy_increment_metric" (func (param i32 i64) (result i32)))
-        (import "env" "proxy_register_shared_queue" (func (param i32 i32 i32) (result i32)))
-        (import "env" "proxy_call_foreign_function" (func (param i32 i32 i32 i32 i32 i32) (result i32)))
-        (import "env" "emscripten_notify_memory_growth" (func (param i32)))
-        (import "wasi_unstable" "fd_write" (func (param i32 i32 i32 i32) (result i32)))
-        (import "wasi_snapshot_preview1" "clock_time_get" (func (param i32 i64 i32) (result i32)))
-        (import "wasi_snapshot_preview1" "path_open"
-            (func (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
-        (import "wasi_snapshot_preview1" "proc_exit" (func (param i32)))"#;
-    assert!(start(&module(imports, "")).is_ok());
-}
-
-#[test]
-fn the_abis_mark_memory_and_an_allocator_are_needed() {
-    assert!(reason("(module)").contains("proxy_abi_version_0_2_1"));
-    assert!(reason(r#"(module (func (export "proxy_abi_version_0_2_1")))"#).contains("memory"));
-    let no_allocator =
-        r#"(module (memory (export "memory") 1) (func (export "proxy_abi_version_0_2_1")))"#;
-    assert!(reason(no_allocator).contains("malloc"));
-}
-
-#[test]
-fn a_callback_with_another_signature_is_a_load_failure() {
-    let text = module("", r#"(func (export "proxy_on_log") (param i64))"#);
-    assert!(reason(&text).contains("proxy_on_log"));
-}
-
-#[test]
 fn a_guest_that_says_no_is_named_with_what_it_said() {
     let text = module(
         r#"(import "env" "proxy_log" (func $log (param i32 i32 i32) (result i32)))"#,
@@ -93,12 +45,19 @@ fn a_guest_that_says_no_is_named_with_what_it_said() {
 }
 
 #[test]
-fn start_functions_may_log_but_not_touch_streams() {
-    let import = r#"(import "env" "proxy_set_tick_period_milliseconds" (func $tick (param i32) (result i32)))"#;
-    for name in ["_initialize", "_start"] {
-        let start = format!(r#"(func (export "{name}") (drop (call $tick (i32.const 1))))"#);
-        let log = refusal(&module(import, &start));
-        assert!(log[0].contains("restricted_callback"), "{log:?}");
+fn a_guest_that_traps_where_nothing_is_asked_starts_dead() {
+    let trap = r#"(func (export "proxy_on_context_create") (param i32 i32) unreachable)"#;
+    let mut stage = start(&module("", trap)).unwrap();
+    assert!(stage.request(1, &[]).is_none());
+    assert_eq!(stage.status(1).as_deref(), Some("503"));
+}
+
+#[test]
+fn a_guest_that_traps_where_it_is_asked_does_not_start() {
+    for callback in ["proxy_on_vm_start", "proxy_on_configure"] {
+        let trap =
+            format!(r#"(func (export "{callback}") (param i32 i32) (result i32) unreachable)"#);
+        assert!(refusal(&module("", &trap))[0].contains("unreachable"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! One listener with one filter, written as text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,6 +56,7 @@ fn config(code_path: &Path) -> Bootstrap {
             code_path: code_path.to_str().unwrap().to_owned(),
             env: BTreeMap::from([("NAME".to_owned(), "value".to_owned())]),
             host_env_keys: Vec::new(),
+            allowed_capabilities: BTreeSet::new(),
         },
     };
     let forward = Forward {

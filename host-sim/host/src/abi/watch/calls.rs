@@ -111,6 +111,9 @@ host_calls! {
     Done = done() -> Answer<()>;
     CallForeignFunction = call_foreign_function(name: &'a [u8], argument: &'a [u8]) -> Answer<Vec<u8>>;
     NotModelled = not_modelled(import: &'static str) -> Refusal;
+    HostLog = host_log(level: &'static str, text: &'a str) -> ();
+    AllocatorFailed = allocator_failed(reason: &'a str) -> ();
+    Exit = exit(code: u32) -> ();
     Write = write(fd: u32, text: &'a [u8]) -> ();
     Monotonic = monotonic() -> Duration;
     Environment = environment() -> Vec<String>;

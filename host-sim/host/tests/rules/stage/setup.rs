@@ -1,6 +1,6 @@
 //! A configuration in few words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -37,6 +37,7 @@ pub fn plugin(name: &str) -> Plugin {
             code_path: name.to_owned(),
             env: BTreeMap::new(),
             host_env_keys: Vec::new(),
+            allowed_capabilities: BTreeSet::new(),
         },
     }
 }
