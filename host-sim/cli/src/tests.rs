@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use host_sim_server::gateway;
 use host_sim_server::logs::Level;
+use host_sim_server::source::Source;
 
 use crate::commands::{Command, render, serve};
 use crate::{HELP, parse};
@@ -23,7 +24,7 @@ fn envoys_own_flags_are_taken() {
     let serve = served(
         "serve -c e.yaml --concurrency 2 --admin-address-path a --file-flush-interval-msec 50 --disable-hot-restart -l warning",
     );
-    assert_eq!(serve.config, PathBuf::from("e.yaml"));
+    assert_eq!(serve.source, Source::Envoy(PathBuf::from("e.yaml")));
     assert_eq!(serve.concurrency, Some(2));
     assert_eq!(serve.admin_address_path, Some(PathBuf::from("a")));
     assert_eq!(serve.log_level, Level::Warning);
@@ -31,6 +32,22 @@ fn envoys_own_flags_are_taken() {
         served("serve --config-path=e.yaml --log-level off --seed 9").seed,
         Some(9)
     );
+}
+
+#[test]
+fn a_gateway_is_served_with_the_flags_of_render() {
+    let serve = served(
+        "serve --gateway g.json --listen 127.0.0.1:1 --modules m --access-log - --no-watch --drain-time-s 3",
+    );
+    let Source::Gateway { path, options } = serve.source else {
+        panic!("{:?}", serve.source)
+    };
+    assert_eq!(path, PathBuf::from("g.json"));
+    assert_eq!(options.listen, ([127, 0, 0, 1], 1).into());
+    assert_eq!(options.admin, ([127, 0, 0, 1], 9901).into());
+    assert_eq!(options.modules, "m");
+    assert_eq!(serve.access_log.as_deref(), Some("/dev/stdout"));
+    assert_eq!((serve.watch, serve.drain_time.as_secs()), (false, 3));
 }
 
 #[test]
@@ -58,6 +75,9 @@ fn what_is_wrong_is_said() {
         ("", "a command is missing"),
         ("fly", "no command \"fly\""),
         ("serve", "-c FILE is missing"),
+        ("serve -c e.yaml --gateway g.json", "one of the two"),
+        ("serve -c e.yaml --listen 127.0.0.1:1", "go with --gateway"),
+        ("serve -g g.json --admin nowhere", "nowhere"),
         ("serve -c e.yaml --concurrency 0", "must be 1 to 64"),
         ("serve -c e.yaml -l loud", "must be trace"),
         ("serve -c e.yaml --unknown", "--unknown"),

@@ -189,7 +189,7 @@ fn a_gateway_answers_logs_and_ends_when_told() {
     );
     assert!(ask(running.admin, "GET", "/stats").contains("server.concurrency: 2\n"));
     assert!(ask(running.admin, "GET", "/stats/prometheus").starts_with("HTTP/1.1 200 OK\r\n"));
-    assert!(ask(running.admin, "GET", "/clusters").starts_with("HTTP/1.1 404 Not Found\r\n"));
+    assert!(ask(running.admin, "GET", "/nowhere").starts_with("HTTP/1.1 404 Not Found\r\n"));
     assert!(ask(running.admin, "GET", "/quitquitquit").starts_with("HTTP/1.1 405 "));
     assert!(ask(running.admin, "POST", "/quitquitquit").ends_with("OK\n"));
     assert!(running.child.wait().expect("it ends").success());

@@ -40,7 +40,7 @@ const LOGGED_PROPERTIES: [(&str, &str); 11] = [
 ];
 
 /// What `gateway.json` does not say.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenderOptions {
     /// Where the gateway listens.
     pub listen: SocketAddr,

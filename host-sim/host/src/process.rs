@@ -50,6 +50,12 @@ impl Process {
         Arc::clone(&lock(&self.config))
     }
 
+    /// The present configuration as an update that opens all of its entrances.
+    #[must_use]
+    pub fn present(&self) -> Update {
+        lock(&self.entrances).present(self.config())
+    }
+
     /// Numbers the entrances of another configuration. Every worker is to prepare it, and then to
     /// commit or abandon it; see [`Process::commit`].
     #[must_use]
@@ -61,6 +67,12 @@ impl Process {
     pub fn commit(&self, update: &Update) {
         lock(&self.entrances).commit(update);
         *lock(&self.config) = Arc::clone(&update.config);
+    }
+
+    /// Whether the present configuration listens at this entrance.
+    #[must_use]
+    pub fn is_open(&self, entrance: usize) -> bool {
+        lock(&self.entrances).is_open(entrance)
     }
 
     /// While it drains every response asks its client to end the connection.

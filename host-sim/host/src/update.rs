@@ -40,6 +40,15 @@ impl Entrances {
         entrances
     }
 
+    pub(crate) fn present(&self, config: Arc<Bootstrap>) -> Update {
+        Update {
+            config,
+            listeners: self.open.clone(),
+            opened: self.open.clone(),
+            closed: Vec::new(),
+        }
+    }
+
     /// Numbers for a configuration; the present one stays as it is.
     pub(crate) fn plan(&mut self, config: Arc<Bootstrap>) -> Update {
         let mut listeners: Vec<usize> = Vec::new();
@@ -66,6 +75,10 @@ impl Entrances {
             listeners,
             config,
         }
+    }
+
+    pub(crate) fn is_open(&self, number: usize) -> bool {
+        self.open.contains(&number)
     }
 
     pub(crate) fn commit(&mut self, update: &Update) {

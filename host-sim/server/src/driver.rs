@@ -4,12 +4,12 @@
 //! only into buffers: no command sends an event, so nothing is entered twice.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::Duration;
 
-use host_sim_host::Worker;
 use host_sim_host::io::{Command, Event, Now, StreamId, UpstreamId};
+use host_sim_host::{StartError, Update, Worker};
 use tokio::sync::Notify;
 
 use crate::client::Client;
@@ -26,6 +26,19 @@ pub trait Engine {
     fn advance(&mut self, now: Now);
     /// When the next timer is due, in monotonic time.
     fn next_timer(&self) -> Option<Duration>;
+    /// Loads and configures what another configuration needs. A fake one has none.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn prepare(&mut self, _now: Now, _update: &Update) -> Result<(), StartError> {
+        Ok(())
+    }
+    /// New requests go by what was prepared.
+    fn commit(&mut self, _now: Now, _update: &Update) {}
+    /// What was prepared will not come.
+    fn abandon(&mut self, _now: Now) {}
+    /// An entrance that is gone is served no more.
+    fn close_entrance(&mut self, _now: Now, _number: usize) {}
     /// What came of it, in order.
     fn take_commands(&mut self) -> Vec<Command>;
 }
@@ -43,6 +56,22 @@ impl Engine for Worker {
         Worker::next_timer(self)
     }
 
+    fn prepare(&mut self, now: Now, update: &Update) -> Result<(), StartError> {
+        Worker::prepare(self, update, now)
+    }
+
+    fn commit(&mut self, now: Now, update: &Update) {
+        Worker::commit(self, update, now);
+    }
+
+    fn abandon(&mut self, now: Now) {
+        Worker::abandon(self, now);
+    }
+
+    fn close_entrance(&mut self, now: Now, number: usize) {
+        Worker::close_entrance(self, number, now);
+    }
+
     fn take_commands(&mut self) -> Vec<Command> {
         Worker::take_commands(self)
     }
@@ -57,6 +86,12 @@ pub struct Driver {
     attempts: RefCell<HashMap<UpstreamId, Rc<Attempt>>>,
     next_stream: Cell<u64>,
     timer_moved: Notify,
+    /// Entrances whose connections end as soon as no request is under way.
+    closed: RefCell<BTreeSet<usize>>,
+    /// Connections by entrance.
+    connections: RefCell<BTreeMap<usize, usize>>,
+    /// Wakes connections that wait for a request: an entrance was closed.
+    pub entrance_closed: Notify,
     /// Connections to workers that wait for their next request.
     pub pool: Pool,
     /// One read of any connection; large enough that a prompt comes in few pieces.
@@ -78,6 +113,9 @@ impl Driver {
             attempts: RefCell::default(),
             next_stream: Cell::new(1),
             timer_moved: Notify::new(),
+            closed: RefCell::default(),
+            connections: RefCell::default(),
+            entrance_closed: Notify::new(),
             pool: Pool::default(),
             read_buffer: RefCell::new(vec![0; READ_BYTES]),
         })
@@ -104,6 +142,65 @@ impl Driver {
     /// Tells the worker and carries out what it wants.
     pub fn send(self: &Rc<Self>, event: Event) {
         self.enter(|engine, now| engine.handle(now, event));
+    }
+
+    /// Gets ready for another configuration; requests wait as long as that takes.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub fn prepare(self: &Rc<Self>, update: &Update) -> Result<(), String> {
+        self.enter(|engine, now| engine.prepare(now, update))
+            .map_err(|error| error.to_string())
+    }
+
+    /// New requests go by what was prepared.
+    pub fn commit(self: &Rc<Self>, update: &Update) {
+        self.closed
+            .borrow_mut()
+            .retain(|number| !update.listeners.contains(number));
+        self.enter(|engine, now| engine.commit(now, update));
+    }
+
+    /// What was prepared will not come.
+    pub fn abandon(self: &Rc<Self>) {
+        self.enter(|engine, now| engine.abandon(now));
+    }
+
+    /// Connections of this entrance end, each after the request that is under way.
+    pub fn close_entrance(self: &Rc<Self>, number: usize) {
+        self.closed.borrow_mut().insert(number);
+        self.entrance_closed.notify_waiters();
+        self.close_if_empty(number);
+    }
+
+    /// A connection of this entrance begins.
+    pub fn connection_begins(&self, entrance: usize) {
+        *self.connections.borrow_mut().entry(entrance).or_default() += 1;
+    }
+
+    /// It has ended.
+    pub fn connection_ends(self: &Rc<Self>, entrance: usize) {
+        if let Some(count) = self.connections.borrow_mut().get_mut(&entrance) {
+            *count = count.saturating_sub(1);
+        }
+        self.close_if_empty(entrance);
+    }
+
+    fn close_if_empty(self: &Rc<Self>, number: usize) {
+        let empty = self
+            .connections
+            .borrow()
+            .get(&number)
+            .is_none_or(|count| *count == 0);
+        if empty && self.is_closed(number) {
+            self.enter(|engine, now| engine.close_entrance(now, number));
+        }
+    }
+
+    /// See [`Driver::close_entrance`].
+    #[must_use]
+    pub fn is_closed(&self, entrance: usize) -> bool {
+        !self.closed.borrow().is_empty() && self.closed.borrow().contains(&entrance)
     }
 
     /// Runs the worker's timers for as long as the thread lives.
@@ -134,19 +231,20 @@ impl Driver {
         self.logs.borrow().log(self.clock.now().wall, level, text);
     }
 
-    fn enter(self: &Rc<Self>, act: impl FnOnce(&mut dyn Engine, Now)) {
-        let commands = {
+    fn enter<T>(self: &Rc<Self>, act: impl FnOnce(&mut dyn Engine, Now) -> T) -> T {
+        let (result, commands) = {
             let mut engine = self.engine.borrow_mut();
             let timer = engine.next_timer();
-            act(engine.as_mut(), self.clock.now());
+            let result = act(engine.as_mut(), self.clock.now());
             if engine.next_timer() != timer {
                 self.timer_moved.notify_one();
             }
-            engine.take_commands()
+            (result, engine.take_commands())
         };
         for command in commands {
             self.carry_out(command);
         }
+        result
     }
 
     fn carry_out(self: &Rc<Self>, command: Command) {

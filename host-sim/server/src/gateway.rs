@@ -1,29 +1,31 @@
 //! A configuration on real sockets, from its file to its end.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use host_sim_host::config::{Bootstrap, Listener};
 use host_sim_host::{Process, VmFactory};
 use host_sim_vm::Modules;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::sync::{Notify, Semaphore};
 
 use crate::admin::{self, Admin};
 use crate::clock::Clock;
-use crate::listen::{Acceptor, bind, listen};
-use crate::logs::Level;
-use crate::thread::{self, Accepted, Parts};
+use crate::listen::{bind, listen};
+use crate::logs::{Level, Logs, Threshold};
+use crate::reload::{Board, Reloader, WISHES, Wish};
+use crate::source::{Loaded, Source};
+use crate::start::Start;
 
 /// How to serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// `envoy.yaml`.
-    pub config: PathBuf,
+    /// What to serve.
+    pub source: Source,
     /// Worker threads, 1 to [`CONCURRENCY_LIMIT`]; `None`: one a core.
     pub concurrency: Option<usize>,
     /// File that gets the admin address once it is bound.
@@ -34,7 +36,16 @@ pub struct Options {
     pub cache_dir: Option<PathBuf>,
     /// Which lines of the log are shown.
     pub log_level: Level,
+    /// Takes the place of the files of all access logs.
+    pub access_log: Option<String>,
+    /// Reload by itself when the file or a module changes.
+    pub watch: bool,
+    /// How long kept connections of a listener that a reload took away may go on.
+    pub drain_time: Duration,
 }
+
+/// Envoy's `--drain-time-s`.
+pub const DEFAULT_DRAIN_TIME: Duration = Duration::from_secs(600);
 
 /// Most worker threads: each compiles and holds its own VMs.
 pub const CONCURRENCY_LIMIT: usize = 64;
@@ -56,14 +67,14 @@ const OPEN_FILES: u64 = 2 * CONNECTION_LIMIT as u64 + 1024;
 /// A sentence for the user: the file, an address or a module cannot be used.
 pub fn serve(options: &Options) -> Result<(), String> {
     let clock = Clock::start();
-    let config = read(&options.config)?;
+    let loaded = options.source.load(options.access_log.as_deref())?;
     raise_open_files();
     end_with_any_thread();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| format!("cannot start the main thread: {error}"))?;
-    runtime.block_on(run(options, config, clock))
+    runtime.block_on(run(options, loaded, clock))
 }
 
 /// A fault in the simulator ends the process, as a crash of Envoy would: a gateway that lost one of
@@ -74,19 +85,6 @@ fn end_with_any_thread() {
         report(panic);
         std::process::exit(FAULT_EXIT_CODE);
     }));
-}
-
-fn read(path: &Path) -> Result<Bootstrap, String> {
-    let name = path.display();
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
-    host_sim_envoy::read(&text).map_err(|problems| {
-        let lines: Vec<String> = problems
-            .iter()
-            .map(|problem| format!("{name}: {problem}"))
-            .collect();
-        lines.join("\n")
-    })
 }
 
 /// Raises the process's limit of open files as far as needed and allowed; too few show as refused
@@ -108,11 +106,12 @@ pub fn raise_open_files() {
     }
 }
 
-async fn run(options: &Options, config: Bootstrap, clock: Clock) -> Result<(), String> {
+async fn run(options: &Options, loaded: Loaded, clock: Clock) -> Result<(), String> {
     let stop = Stop::listen()?;
-    let mut listeners = Vec::new();
-    for listener in &config.listeners {
-        listeners.push(bind(listener.address)?);
+    let Loaded { config, yaml } = loaded;
+    let mut sockets = Vec::new();
+    for (number, listener) in config.listeners.iter().enumerate() {
+        sockets.push((number, bind(listener.address)?));
     }
     let admin_listener = config
         .admin
@@ -127,36 +126,55 @@ async fn run(options: &Options, config: Bootstrap, clock: Clock) -> Result<(), S
         std::env::vars().collect(),
         options.seed.unwrap_or_else(random_seed),
     );
+    let threshold = Threshold::new(options.log_level);
+    let (wishes, wished) = channel(WISHES);
     let admin = Arc::new(Admin {
         process: process.clone(),
         clock,
         concurrency,
         ready: false.into(),
+        failing: false.into(),
         places: Arc::new(Semaphore::new(CONNECTION_LIMIT)),
         quit: Notify::new(),
+        board: Arc::new(Board::new(&yaml, clock.now().wall)),
+        source: options.source.path().to_owned(),
+        wishes: wishes.clone(),
+        drain_time: options.drain_time,
+        threshold: threshold.clone(),
     });
     if let Some(listener) = admin_listener {
         tokio::spawn(admin::serve(admin.clone(), listener));
     }
     let serving = async {
-        let threads = start_threads(options, &process, clock, concurrency).await?;
-        for (index, socket) in listeners.into_iter().enumerate() {
-            let listener = listen(socket)?;
-            let close = process
-                .config()
-                .listeners
-                .get(index)
-                .map(|listener: &Listener| listener.http.delayed_close_timeout);
-            let acceptor = Acceptor {
-                listener,
-                index,
-                close: close.unwrap_or_default(),
-                threads: threads.clone(),
-            };
-            tokio::spawn(acceptor.run(admin.places.clone()));
-        }
+        let modules = Modules::new(options.cache_dir.clone()).map_err(|error| error.to_string())?;
+        let modules: Arc<dyn VmFactory> = Arc::new(modules);
+        let start = Start {
+            process: process.clone(),
+            modules: modules.clone(),
+            clock,
+            threshold: threshold.clone(),
+            name: options.source.path().display().to_string(),
+        };
+        let threads = start.threads(concurrency).await?;
+        let mut reloader = Reloader {
+            source: options.source.clone(),
+            access_log: options.access_log.clone(),
+            process: process.clone(),
+            modules,
+            threads,
+            places: admin.places.clone(),
+            drain_time: options.drain_time,
+            board: admin.board.clone(),
+            logs: Logs::new(threshold),
+            clock,
+            wanted: Vec::new(),
+            stops: BTreeMap::new(),
+        };
+        reloader.open(&process.present(), sockets)?;
         admin.ready.store(true, Ordering::Release);
-        std::future::pending().await
+        tokio::spawn(reload_at_hangup(wishes)?);
+        reloader.run(wished, options.watch).await;
+        Ok(())
     };
     tokio::select! {
         failed = serving => failed,
@@ -167,6 +185,18 @@ async fn run(options: &Options, config: Bootstrap, clock: Clock) -> Result<(), S
             Ok(())
         }
     }
+}
+
+/// SIGHUP asks for a reload.
+fn reload_at_hangup(wishes: Sender<Wish>) -> Result<impl Future<Output = ()>, String> {
+    let mut hangup = signal(SignalKind::hangup())
+        .map_err(|error| format!("cannot listen for signals: {error}"))?;
+    Ok(async move {
+        while hangup.recv().await.is_some() {
+            // Enough of them wait already: one reload serves all.
+            let _ = wishes.try_send(Wish::of("SIGHUP".to_owned()));
+        }
+    })
 }
 
 /// Ctrl-C and SIGTERM.
@@ -212,47 +242,4 @@ fn random_seed() -> u64 {
     std::collections::hash_map::RandomState::new()
         .build_hasher()
         .finish()
-}
-
-async fn start_threads(
-    options: &Options,
-    process: &Arc<Process>,
-    clock: Clock,
-    concurrency: usize,
-) -> Result<Vec<UnboundedSender<Accepted>>, String> {
-    let modules = Modules::new(options.cache_dir.clone()).map_err(|error| error.to_string())?;
-    let modules: Arc<dyn VmFactory> = Arc::new(modules);
-    let mut threads = Vec::new();
-    let mut starting = Vec::new();
-    for index in 0..concurrency {
-        let parts = Parts {
-            process: process.clone(),
-            modules: modules.clone(),
-            index,
-            clock,
-            log_level: options.log_level,
-        };
-        let (sender, receiver) = unbounded_channel();
-        let (say, started) = oneshot::channel();
-        let body = move || {
-            thread::run(parts, receiver, |result| {
-                // The main thread only stops listening when the process ends.
-                let _ = say.send(result);
-            });
-        };
-        let spawned = std::thread::Builder::new()
-            .name(format!("worker-{index}"))
-            .spawn(body);
-        spawned.map_err(|error| format!("cannot start a worker thread: {error}"))?;
-        threads.push(sender);
-        starting.push(started);
-    }
-    let name = options.config.display();
-    for started in starting {
-        let result = started
-            .await
-            .map_err(|_| "a worker thread ended at its start".to_owned())?;
-        result.map_err(|error| format!("{name}: {error}"))?;
-    }
-    Ok(threads)
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket};
-use tokio::sync::Semaphore;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::client::connection::Entrance;
+use crate::orders::{Order, Threads};
 use crate::thread::Accepted;
 
 /// Connections that the system keeps before they are accepted.
@@ -52,50 +52,82 @@ fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> String {
 }
 
 /// Hands the connections of one listener to the threads in turn.
+#[derive(Clone)]
 pub struct Acceptor {
-    /// Of the listener.
-    pub listener: TcpListener,
-    /// Its index in the configuration.
-    pub index: usize,
-    /// Its `delayed_close_timeout`.
+    /// Number of the entrance.
+    pub number: usize,
+    /// `delayed_close_timeout` of the listener.
     pub close: Duration,
-    /// The worker threads, at least one.
-    pub threads: Vec<UnboundedSender<Accepted>>,
+    /// The worker threads.
+    pub threads: Threads,
+    /// Places for connections.
+    pub places: Arc<Semaphore>,
 }
 
 impl Acceptor {
-    /// Accepts as long as the process lives; each connection takes one of the places.
-    pub async fn run(self, places: Arc<Semaphore>) {
-        for thread in self.threads.iter().cycle() {
+    /// Accepts until it is told to stop; each connection takes one of the places. Connections that
+    /// the system has taken in by then are still served.
+    pub async fn run(self, listener: TcpListener, mut stop: oneshot::Receiver<()>) {
+        for turn in 0.. {
             let accepted = loop {
-                match self.listener.accept().await {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    _ = &mut stop => return self.run_out(listener).await,
+                };
+                match accepted {
                     Ok(accepted) => break accepted,
                     // Out of files, or the client left again: a moment later it works.
                     Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
                 }
             };
-            let Ok(permit) = places.clone().acquire_owned().await else {
+            let Ok(permit) = self.places.clone().acquire_owned().await else {
                 return;
             };
             let (socket, peer) = accepted;
-            let Ok(socket) = socket.into_std() else {
-                continue;
-            };
-            let entrance = Entrance {
-                listener: self.index,
-                peer,
-                delayed_close_timeout: self.close,
-            };
-            if thread
-                .send(Accepted {
-                    socket,
-                    entrance,
-                    permit,
-                })
-                .is_err()
-            {
-                return;
+            if let Ok(socket) = socket.into_std() {
+                self.hand_on(turn, socket, peer, permit);
             }
+        }
+    }
+
+    /// What the system has taken in already.
+    async fn run_out(&self, listener: TcpListener) {
+        let Ok(listener) = listener.into_std() else {
+            return;
+        };
+        for turn in 0.. {
+            let Ok((socket, peer)) = listener.accept() else {
+                return;
+            };
+            let Ok(permit) = self.places.clone().acquire_owned().await else {
+                return;
+            };
+            if socket.set_nonblocking(true).is_ok() {
+                self.hand_on(turn, socket, peer, permit);
+            }
+        }
+    }
+
+    fn hand_on(
+        &self,
+        turn: usize,
+        socket: std::net::TcpStream,
+        peer: SocketAddr,
+        permit: OwnedSemaphorePermit,
+    ) {
+        let entrance = Entrance {
+            listener: self.number,
+            peer,
+            delayed_close_timeout: self.close,
+        };
+        let accepted = Accepted {
+            socket,
+            entrance,
+            permit,
+        };
+        if let Some(thread) = self.threads.turn(turn) {
+            // A thread ends only with the process.
+            let _ = thread.send(Order::Serve(accepted));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One worker thread.
 
 use std::net::TcpStream as StdStream;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use host_sim_host::{Process, VmFactory, Worker};
@@ -12,7 +13,8 @@ use tokio::task::LocalSet;
 use crate::client::connection::{self, Entrance};
 use crate::clock::Clock;
 use crate::driver::Driver;
-use crate::logs::{Level, Logs};
+use crate::logs::Logs;
+use crate::orders::Order;
 
 /// A connection on its way to a thread. The permit bounds how many there are in the process.
 pub struct Accepted {
@@ -34,14 +36,14 @@ pub struct Parts {
     pub index: usize,
     /// Shared by all threads.
     pub clock: Clock,
-    /// Lines below are dropped.
-    pub log_level: Level,
+    /// Where its lines go.
+    pub logs: Logs,
 }
 
 /// Starts the worker, says how that went, and serves what comes until the process ends.
 pub fn run(
     parts: Parts,
-    accepted: UnboundedReceiver<Accepted>,
+    orders: UnboundedReceiver<Order>,
     started: impl FnOnce(Result<(), String>),
 ) {
     let Parts {
@@ -49,7 +51,7 @@ pub fn run(
         modules,
         index,
         clock,
-        log_level,
+        logs,
     } = parts;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -64,30 +66,46 @@ pub fn run(
         Err(error) => return started(Err(error.to_string())),
     };
     started(Ok(()));
-    let driver = Driver::new(Box::new(worker), clock, Logs::new(log_level));
-    LocalSet::new().block_on(&runtime, serve(driver, accepted));
+    let driver = Driver::new(Box::new(worker), clock, logs);
+    LocalSet::new().block_on(&runtime, serve(driver, orders));
 }
 
-async fn serve(driver: std::rc::Rc<Driver>, mut accepted: UnboundedReceiver<Accepted>) {
+async fn serve(driver: Rc<Driver>, mut orders: UnboundedReceiver<Order>) {
     tokio::task::spawn_local(driver.clone().run_timers());
-    while let Some(Accepted {
+    while let Some(order) = orders.recv().await {
+        match order {
+            Order::Serve(accepted) => serve_connection(&driver, accepted),
+            Order::Prepare(update, done) => {
+                // Whoever asked waits for it, unless the process ends.
+                let _ = done.send(driver.prepare(&update));
+            }
+            Order::Commit(update, done) => {
+                driver.commit(&update);
+                let _ = done.send(());
+            }
+            Order::Abandon => driver.abandon(),
+            Order::CloseEntrance(number) => driver.close_entrance(number),
+        }
+    }
+}
+
+fn serve_connection(driver: &Rc<Driver>, accepted: Accepted) {
+    let Accepted {
         socket,
         entrance,
         permit,
-    }) = accepted.recv().await
-    {
-        match TcpStream::from_std(socket) {
-            Ok(socket) => {
-                let connection = connection::serve(driver.clone(), socket, entrance);
-                tokio::task::spawn_local(async move {
-                    connection.await;
-                    drop(permit);
-                });
-            }
-            Err(error) => driver.log(
-                "error",
-                &format!("cannot serve the connection of {}: {error}", entrance.peer),
-            ),
+    } = accepted;
+    match TcpStream::from_std(socket) {
+        Ok(socket) => {
+            let connection = connection::serve(driver.clone(), socket, entrance);
+            tokio::task::spawn_local(async move {
+                connection.await;
+                drop(permit);
+            });
         }
+        Err(error) => driver.log(
+            "error",
+            &format!("cannot serve the connection of {}: {error}", entrance.peer),
+        ),
     }
 }

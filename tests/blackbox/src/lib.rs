@@ -13,7 +13,7 @@ mod guest;
 pub mod h2;
 mod log;
 pub mod plugin;
-mod ports;
+pub mod ports;
 pub mod raw;
 mod response;
 pub mod shell;

@@ -15,13 +15,19 @@ const COUNT: u16 = 12_000;
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
 /// A TCP port of the loopback interface, ours until dropped.
-pub(crate) struct Port {
+pub struct Port {
     _lock: UdpSocket,
-    pub(crate) address: SocketAddr,
+    /// Where it is.
+    pub address: SocketAddr,
 }
 
 impl Port {
-    pub(crate) fn reserve() -> Self {
+    /// One that nobody has.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn reserve() -> Self {
         let start = u16::try_from(std::process::id() % u32::from(COUNT)).unwrap_or_default();
         for _ in 0..COUNT {
             let step = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -34,6 +34,8 @@ mod idempotency;
 mod incomplete_chain;
 #[path = "all/internal_headers.rs"]
 mod internal_headers;
+#[path = "all/many_streams.rs"]
+mod many_streams;
 #[path = "all/mechanisms/mod.rs"]
 mod mechanisms;
 #[path = "all/order.rs"]
@@ -42,6 +44,8 @@ mod order;
 mod paths;
 #[path = "all/rate_limit/mod.rs"]
 mod rate_limit;
+#[path = "all/reload.rs"]
+mod reload;
 #[path = "all/rewrite.rs"]
 mod rewrite;
 #[path = "all/rows/mod.rs"]

@@ -22,7 +22,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
 /// Where a client came in.
 #[derive(Clone, Copy, Debug)]
 pub struct Entrance {
-    /// Index of the listener.
+    /// Its number, which it keeps over all configurations.
     pub listener: usize,
     /// The client.
     pub peer: SocketAddr,
@@ -55,6 +55,12 @@ enum Step {
 
 /// Serves a connection to its end.
 pub async fn serve(driver: Rc<Driver>, socket: TcpStream, entrance: Entrance) {
+    driver.connection_begins(entrance.listener);
+    serve_requests(driver.clone(), socket, entrance).await;
+    driver.connection_ends(entrance.listener);
+}
+
+async fn serve_requests(driver: Rc<Driver>, socket: TcpStream, entrance: Entrance) {
     // Streams are made of small pieces; without this each could wait for the one before.
     let _ = socket.set_nodelay(true);
     let (client, decoder) = (Rc::new(Client::default()), RequestDecoder::default());
@@ -97,7 +103,11 @@ impl Connection {
         match self.client.reply() {
             Reply::Complete | Reply::Broken if !flushed => Step::Wait,
             Reply::Broken => Step::Close,
-            Reply::Complete if self.client.closes() || !self.decoder.is_complete() => Step::Close,
+            Reply::Complete
+                if self.client.closes() || self.is_last() || !self.decoder.is_complete() =>
+            {
+                Step::Close
+            }
             Reply::Complete => {
                 self.stream = None;
                 self.client.finish();
@@ -108,7 +118,32 @@ impl Connection {
                     Step::Wait
                 }
             }
+            Reply::None if self.is_closed() => self.last_look(socket),
             Reply::None | Reply::Waiting | Reply::Started(_) => Step::Wait,
+        }
+    }
+
+    /// The entrance is gone.
+    fn is_closed(&self) -> bool {
+        self.driver.is_closed(self.entrance.listener)
+    }
+
+    /// Nothing follows what was answered.
+    fn is_last(&self) -> bool {
+        self.is_closed() && self.decoder.buffered() == 0
+    }
+
+    /// Before an idle connection of a closed entrance ends: a request that has arrived is served.
+    fn last_look(&mut self, socket: &TcpStream) -> Step {
+        let known = self.decoder.buffered();
+        if !self.read(socket) {
+            return Step::Drop;
+        }
+        match self.decoder.buffered() {
+            0 => Step::Drop,
+            now if now > known => Step::Again,
+            // Half a head; the rest is awaited.
+            _ => Step::Wait,
         }
     }
 
@@ -252,6 +287,7 @@ impl Connection {
                 if ready.is_err() { Step::Drop } else { Step::Again }
             }
             () = self.client.wake.notified() => Step::Again,
+            () = self.driver.entrance_closed.notified(), if idle => Step::Again,
             () = tokio::time::sleep(IDLE_TIMEOUT), if idle => Step::Drop,
         }
     }

@@ -11,7 +11,7 @@ use host_sim_host::io::{Command, Event, Now, StreamId, UpstreamId};
 use host_sim_server::client::connection::{self, Entrance};
 use host_sim_server::clock::Clock;
 use host_sim_server::driver::{Driver, Engine};
-use host_sim_server::logs::{Level, Logs};
+use host_sim_server::logs::{Level, Logs, Threshold};
 use tokio::net::{TcpListener, TcpStream};
 
 type Seen = Rc<RefCell<Vec<Event>>>;
@@ -46,7 +46,11 @@ impl Gateway {
             commands: Vec::new(),
             clients: HashMap::new(),
         };
-        let driver = Driver::new(Box::new(proxy), Clock::start(), Logs::new(Level::Off));
+        let driver = Driver::new(
+            Box::new(proxy),
+            Clock::start(),
+            Logs::new(Threshold::new(Level::Off)),
+        );
         tokio::task::spawn_local(async move {
             while let Ok((socket, peer)) = listener.accept().await {
                 let entrance = Entrance {

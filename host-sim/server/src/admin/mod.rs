@@ -1,19 +1,27 @@
 //! The admin address: what a harness and a person ask a running gateway.
 
+mod clusters;
+mod dump;
+mod pages;
+
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use host_sim_host::Process;
 use host_sim_host::io::Headers;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::Sender;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::clock::Clock;
-use crate::gateway::CONNECTION_LIMIT;
 use crate::http1::encode;
 use crate::http1::request::{RequestDecoder, RequestPart};
+use crate::logs::Threshold;
+use crate::reload::{Board, Wish};
+use pages::Page;
 
 /// What the admin address knows.
 pub struct Admin {
@@ -25,10 +33,22 @@ pub struct Admin {
     pub concurrency: usize,
     /// All threads have started.
     pub ready: AtomicBool,
+    /// `/healthcheck/fail` was asked for.
+    pub failing: AtomicBool,
     /// Free places for connections.
     pub places: Arc<Semaphore>,
     /// Somebody asked the process to end.
     pub quit: Notify,
+    /// What is served and what was refused.
+    pub board: Arc<Board>,
+    /// The file of the configuration.
+    pub source: PathBuf,
+    /// How long a graceful drain takes.
+    pub drain_time: Duration,
+    /// For reloads and drains.
+    pub wishes: Sender<Wish>,
+    /// Which lines of the log are shown.
+    pub threshold: Threshold,
 }
 
 /// A request that is not there by then is not waited for.
@@ -61,17 +81,18 @@ pub async fn serve(admin: Arc<Admin>, listener: TcpListener) {
 async fn answer(admin: &Admin, mut socket: TcpStream) -> std::io::Result<()> {
     let mut decoder = RequestDecoder::default();
     let mut buffer = [0; 4096];
-    let (status, text) = loop {
+    let page = loop {
         match decoder.next_part() {
             Ok(Some(RequestPart::Head(head))) => {
-                break reply(
+                break pages::answer(
                     admin,
                     field(&head.headers, b":method"),
                     field(&head.headers, b":path"),
-                );
+                )
+                .await;
             }
             Ok(_) => {}
-            Err(_) => break (400, "not an HTTP/1.1 request\n".to_owned()),
+            Err(_) => break Page::text(400, "not an HTTP/1.1 request\n"),
         }
         socket.readable().await?;
         match socket.try_read(&mut buffer) {
@@ -81,12 +102,14 @@ async fn answer(admin: &Admin, mut socket: TcpStream) -> std::io::Result<()> {
             Err(error) => return Err(error),
         }
     };
+    let Page {
+        status,
+        content_type,
+        text,
+    } = page;
     let headers: Headers = vec![
         (b":status".to_vec(), status.to_string().into_bytes()),
-        (
-            b"content-type".to_vec(),
-            b"text/plain; charset=UTF-8".to_vec(),
-        ),
+        (b"content-type".to_vec(), content_type.as_bytes().to_vec()),
         (
             b"content-length".to_vec(),
             text.len().to_string().into_bytes(),
@@ -106,32 +129,4 @@ fn field<'a>(headers: &'a Headers, name: &[u8]) -> &'a [u8] {
         .find(|(key, _)| key == name)
         .map(|(_, value)| value.as_slice())
         .unwrap_or_default()
-}
-
-fn reply(admin: &Admin, method: &[u8], path: &[u8]) -> (u16, String) {
-    let path = path.split(|byte| *byte == b'?').next().unwrap_or_default();
-    match (method, path) {
-        (b"GET", b"/ready") if admin.ready.load(Ordering::Acquire) => (200, "LIVE\n".to_owned()),
-        (b"GET", b"/ready") => (503, "INITIALIZING\n".to_owned()),
-        (b"GET", b"/stats") => (200, stats(admin)),
-        (b"GET", b"/stats/prometheus") => (200, admin.process.prometheus()),
-        (b"POST", b"/quitquitquit") => {
-            admin.quit.notify_one();
-            (200, "OK\n".to_owned())
-        }
-        (_, b"/quitquitquit") => (405, "/quitquitquit wants a POST\n".to_owned()),
-        _ => (404, NOT_HERE.to_owned()),
-    }
-}
-
-const NOT_HERE: &str = "host-sim has no such admin page: GET /ready, GET /stats, GET /stats/prometheus, POST /quitquitquit\n";
-
-fn stats(admin: &Admin) -> String {
-    let active = CONNECTION_LIMIT.saturating_sub(admin.places.available_permits());
-    format!(
-        "server.concurrency: {}\nserver.live: {}\nserver.uptime: {}\nhttp.downstream_cx_active: {active}\n",
-        admin.concurrency,
-        u8::from(admin.ready.load(Ordering::Acquire)),
-        admin.clock.now().monotonic.as_secs(),
-    )
 }
