@@ -1,6 +1,7 @@
 //! The commands: a module each.
 
 pub mod bench;
+pub mod check;
 pub mod render;
 pub mod serve;
 
@@ -17,20 +18,39 @@ pub enum Command {
     Render(render::Options),
     /// Count instructions.
     Bench(bench::Options),
+    /// Say what is wrong with a configuration.
+    Check(check::Options),
+}
+
+/// Why a command did not do what it was asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Exit code of the program.
+    pub code: u8,
+    /// A sentence for the user.
+    pub message: String,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Failure { code: 1, message }
+    }
 }
 
 impl Command {
-    /// Does it.
+    /// Does it, and says with which code the program ends.
     ///
     /// # Errors
     /// A sentence for the user.
-    pub fn run(&self) -> Result<(), String> {
+    pub fn run(&self) -> Result<u8, Failure> {
         match self {
-            Command::Print(text) => print(text),
-            Command::Serve(options) => gateway::serve(options),
-            Command::Render(options) => render::run(options),
-            Command::Bench(options) => bench::run(options),
+            Command::Print(text) => print(text)?,
+            Command::Serve(options) => gateway::serve(options)?,
+            Command::Render(options) => render::run(options)?,
+            Command::Bench(options) => bench::run(options)?,
+            Command::Check(options) => return check::run(options),
         }
+        Ok(0)
     }
 }
 

@@ -3,28 +3,34 @@
 mod commands;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use lexopt::{Arg, Parser};
 
-use commands::{Command, bench, render, serve};
+use commands::{Command, Failure, bench, check, render, serve};
 
 /// Help of the program.
 const HELP: &str = include_str!("help.txt");
 
 /// Names of all commands, for messages.
-const COMMANDS: &str = "serve, render or bench";
+const COMMANDS: &str = "serve, render, check or bench";
 
-fn main() -> ExitCode {
-    let result = parse(std::env::args_os().skip(1)).and_then(|command| command.run());
-    match result {
-        // Worker threads still run; they hold nothing that needs an orderly end.
-        Ok(()) => std::process::exit(0),
-        Err(error) => {
-            eprintln!("host-sim: {error}");
-            ExitCode::FAILURE
+/// Exit code when the command line makes no sense.
+const USAGE: u8 = 2;
+
+fn main() {
+    let command = parse(std::env::args_os().skip(1)).map_err(|message| Failure {
+        code: USAGE,
+        message,
+    });
+    let code = match command.and_then(|command| command.run()) {
+        Ok(code) => code,
+        Err(Failure { code, message }) => {
+            eprintln!("host-sim: {message}");
+            code
         }
-    }
+    };
+    // Worker threads still run; they hold nothing that needs an orderly end.
+    std::process::exit(code.into())
 }
 
 /// Reads the arguments behind the program's name.
@@ -49,6 +55,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Strin
         Some("serve") => serve::parse(&mut parser),
         Some("render") => render::parse(&mut parser),
         Some("bench") => bench::parse(&mut parser),
+        Some("check") => check::parse(&mut parser),
         _ => {
             return Err(format!(
                 "no command {:?}: {COMMANDS} (see host-sim --help)",

@@ -106,7 +106,8 @@ impl<'a> At<'a> {
         self.map(|fields| {
             let found = fields.type_name()?;
             if found != name {
-                return Err(fields.at.problem(format!("@type: {found}: must be {name}")));
+                let what = format!("@type: {found}: must be {name}");
+                return Err(fields.at.without_model(what));
             }
             read(fields)
         })

@@ -1,0 +1,269 @@
+//! Starts each plugin's module with its configuration, as Envoy does at its own start, and says what it
+//! said.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use host_sim_host::abi::VmFactory;
+use host_sim_host::config::{Bootstrap, Plugin as Config, VmConfig};
+use host_sim_host::io::{Command, Now};
+use host_sim_host::{Process, StartError, Worker};
+
+use crate::Options;
+use crate::facts::{Facts, Plugin, string_value};
+use crate::finding::{Notes, Severity};
+use crate::locate;
+
+/// A file with one plugin, whose parts are replaced.
+const STAGE: &str = include_str!("modules/stage.yaml");
+/// What a variable holds that is set only where Envoy runs: any text that a header value may be.
+const PLACEHOLDER: &str = "set-where-envoy-runs";
+/// All random numbers of a start come from it.
+const SEED: u64 = 1;
+
+/// A plugin that refused, and what it logged.
+struct Refusal<'f, 'a> {
+    plugin: &'f Plugin<'a>,
+    said: Vec<String>,
+}
+
+/// Starts every plugin; one that refuses does not keep the others from being started.
+pub fn check(facts: &Facts<'_>, options: &Options, notes: &mut Notes) {
+    let Some(vms) = &options.vms else {
+        return;
+    };
+    let Ok(stage) = host_sim_envoy::read(STAGE) else {
+        return;
+    };
+    let mut refusals = Vec::new();
+    let mut started: Vec<Config> = Vec::new();
+    for plugin in facts.plugins() {
+        let Some(config) = configured(facts, &stage, plugin, options) else {
+            continue;
+        };
+        if started.contains(&config) {
+            continue;
+        }
+        capabilities(plugin, &config.vm, vms.as_ref(), notes);
+        match start(&stage, &config, environment(&config.vm, options), vms) {
+            Ok(said) => complaints(plugin, &said, notes),
+            Err(StartError::Load(error)) => not_loaded(plugin, &error.reason, options, notes),
+            Err(StartError::Refused { log, .. }) => refusals.push(Refusal { plugin, said: log }),
+        }
+        started.push(config);
+    }
+    refused(&refusals, notes);
+}
+
+/// The plugin in the form of the engine; `None` if its configuration is no text or its code no file,
+/// which rules say.
+fn configured(
+    facts: &Facts<'_>,
+    stage: &Bootstrap,
+    plugin: &Plugin<'_>,
+    options: &Options,
+) -> Option<Config> {
+    let model = stage.listeners.first()?.http.filters.first()?;
+    let mut config = Config::clone(model);
+    let text = |field: &str| plugin.config.text_at(field).unwrap_or_default().to_owned();
+    config.name = text("name");
+    config.root_id = text("root_id");
+    config.configuration = match plugin.config.get("configuration") {
+        Some(_) => plugin.document()?.text()?.as_bytes().to_vec(),
+        None => Vec::new(),
+    };
+    let vm = plugin.config.get("vm_config")?;
+    let configuration = string_value(&vm, "configuration").and_then(|place| place.text());
+    config.vm.vm_id = text("vm_config.vm_id");
+    config.vm.configuration = configuration.unwrap_or_default().into();
+    config.vm.code_path = code_path(plugin.file()?.text()?, options);
+    let keys = vm.list("environment_variables.host_env_keys");
+    config.vm.host_env_keys = keys
+        .iter()
+        .filter_map(|key| key.text())
+        .map(str::to_owned)
+        .collect();
+    let values = vm.get("environment_variables.key_values");
+    let values = values.map_or_else(Vec::new, |values| values.entries());
+    let values = values
+        .iter()
+        .filter_map(|(key, value)| Some(((*key).to_owned(), value.text()?.to_owned())));
+    config.vm.env = values.collect();
+    // A rule says which variables are missing; here the rest of the configuration is to be tried.
+    let attempt = plugin.module.is_some_and(|module| module.name == "attempt");
+    for name in credentials(facts).filter(|_| attempt) {
+        if !config.vm.env.contains_key(name)
+            && !config.vm.host_env_keys.iter().any(|key| key == name)
+        {
+            config.vm.host_env_keys.push(name.to_owned());
+        }
+    }
+    Some(config)
+}
+
+/// The variables that the document names.
+pub fn credentials<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f str> {
+    let workers = facts.gateway.iter().flat_map(|gateway| &gateway.workers);
+    let names: BTreeSet<&str> = workers
+        .filter_map(|worker| Some(worker.credential.as_ref()?.env.as_str()))
+        .collect();
+    names.into_iter()
+}
+
+fn code_path(file: &str, options: &Options) -> String {
+    match (&options.modules, file.rsplit('/').next()) {
+        (Some(folder), Some(name)) => format!("{}/{name}", folder.trim_end_matches('/')),
+        _ => file.to_owned(),
+    }
+}
+
+fn environment(vm: &VmConfig, options: &Options) -> BTreeMap<String, String> {
+    match &options.environment {
+        Some(environment) => environment.clone(),
+        None => vm
+            .host_env_keys
+            .iter()
+            .map(|key| (key.clone(), PLACEHOLDER.to_owned()))
+            .collect(),
+    }
+}
+
+/// Starts one plugin in a process of its own; gives what was logged at warning level and above.
+fn start(
+    stage: &Bootstrap,
+    plugin: &Config,
+    environment: BTreeMap<String, String>,
+    vms: &Arc<dyn VmFactory>,
+) -> Result<Vec<String>, StartError> {
+    let mut config = stage.clone();
+    for listener in &mut config.listeners {
+        listener.http.filters = vec![Arc::new(plugin.clone())];
+    }
+    let process = Process::new(config, environment, SEED);
+    let now = Now {
+        monotonic: Duration::ZERO,
+        wall: Duration::ZERO,
+    };
+    let mut worker = Worker::start(process, 0, Arc::clone(vms), now)?;
+    let loud = |command| match command {
+        Command::Log {
+            level: "warning" | "error" | "critical",
+            text,
+        } => Some(text),
+        _ => None,
+    };
+    Ok(worker
+        .take_commands()
+        .into_iter()
+        .filter_map(loud)
+        .collect())
+}
+
+fn complaints(plugin: &Plugin<'_>, said: &[String], notes: &mut Notes) {
+    for text in said {
+        let what = format!("{} starts, but says: {text}", plugin.name());
+        notes.warning(
+            "module-says",
+            &plugin.at,
+            what,
+            "read the README of the module",
+        );
+    }
+}
+
+fn not_loaded(plugin: &Plugin<'_>, reason: &str, options: &Options, notes: &mut Notes) {
+    let file = plugin.file();
+    let at = file.as_ref().unwrap_or(&plugin.at);
+    let name = code_path(at.text().unwrap_or_default(), options);
+    let what = format!("{name}: {reason}: Envoy does not start without it");
+    let fix = "build the modules (scripts/build-filters), start where their paths lead to them, or say where they are with --modules DIR";
+    notes.error("module-load", at, what, fix);
+}
+
+/// A capability restriction must leave each module what it asks for.
+fn capabilities(plugin: &Plugin<'_>, vm: &VmConfig, vms: &dyn VmFactory, notes: &mut Notes) {
+    let restriction = [
+        "vm_config.capability_restriction_config",
+        "capability_restriction_config",
+    ]
+    .iter()
+    .find_map(|field| plugin.config.get(&format!("{field}.allowed_capabilities")));
+    let (Some(restriction), Ok(asked)) = (restriction, vms.capabilities(vm)) else {
+        return;
+    };
+    let allowed: BTreeSet<&str> = restriction
+        .entries()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let asked: BTreeSet<&str> = asked.iter().map(String::as_str).collect();
+    let missing: Vec<&str> = asked.difference(&allowed).copied().collect();
+    if !allowed.is_empty() && !missing.is_empty() {
+        let what = format!(
+            "lacks what {} asks for: {}: a host call that is denied fails and a callback that is denied does not run, so requests pass the module unseen or fail",
+            plugin.name(),
+            missing.join(", ")
+        );
+        notes.error(
+            "capabilities",
+            &restriction,
+            what,
+            "allow them too, or leave the restriction out",
+        );
+    }
+}
+
+/// One finding for one reason, whoever gave it.
+fn refused(refusals: &[Refusal<'_, '_>], notes: &mut Notes) {
+    let mut reasons: Vec<(&str, Vec<&Refusal<'_, '_>>)> = Vec::new();
+    for refusal in refusals {
+        let said = refusal
+            .said
+            .last()
+            .map_or("it says nothing about why", String::as_str);
+        match reasons.iter_mut().find(|(reason, _)| *reason == said) {
+            Some((_, by)) => by.push(refusal),
+            None => reasons.push((said, vec![refusal])),
+        }
+    }
+    for (reason, by) in reasons {
+        let Some(first) = by.first() else { continue };
+        let names: Vec<&str> = by.iter().map(|refusal| refusal.plugin.name()).collect();
+        let reason = reason
+            .strip_prefix("configuration refused: ")
+            .unwrap_or(reason);
+        let fix = "Envoy does not start with it: correct the configuration";
+        let own = first.plugin.module.is_some();
+        let document = first.plugin.document().filter(|_| own);
+        let Some(text) = document.as_ref().and_then(|document| document.text()) else {
+            notes.error(
+                "module-refuses",
+                &first.plugin.at,
+                format!("{}: {reason}", names.join(", ")),
+                fix,
+            );
+            continue;
+        };
+        let place = document.as_ref().unwrap_or(&first.plugin.at);
+        let (path, what) = reason.split_once(": ").unwrap_or(("", reason));
+        let line = match path {
+            "document" => 1,
+            path => locate::line_of(text, path, what.ends_with("is given twice")),
+        };
+        let line = place.line_of_text(line);
+        let says = format!(" (says {})", names.join(", "));
+        // The reader of the document has found the same; that the modules agree is worth knowing.
+        if !notes.amend("gateway-document", line, &says) {
+            let what = format!("{what}{says}");
+            notes.add(
+                Severity::Error,
+                "module-refuses",
+                line,
+                path.to_owned(),
+                what,
+                fix,
+            );
+        }
+    }
+}
