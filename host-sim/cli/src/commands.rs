@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod check;
 pub mod render;
+pub mod run;
 pub mod serve;
 
 use host_sim_server::gateway;
@@ -14,6 +15,8 @@ pub enum Command {
     Print(&'static str),
     /// Serve a configuration.
     Serve(gateway::Options),
+    /// Run scenarios.
+    Run(run::Options),
     /// Print the `envoy.yaml` of a `gateway.json`.
     Render(render::Options),
     /// Count instructions.
@@ -49,6 +52,7 @@ impl Command {
             Command::Render(options) => render::run(options)?,
             Command::Bench(options) => bench::run(options)?,
             Command::Check(options) => return check::run(options),
+            Command::Run(options) => run::run(options)?,
         }
         Ok(0)
     }

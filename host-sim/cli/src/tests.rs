@@ -5,7 +5,7 @@ use host_sim_server::gateway;
 use host_sim_server::logs::Level;
 use host_sim_server::source::Source;
 
-use crate::commands::{Command, render, serve};
+use crate::commands::{Command, render, run, serve};
 use crate::{HELP, parse};
 
 fn parsed(line: &str) -> Result<Command, String> {
@@ -63,9 +63,29 @@ fn render_takes_its_file_and_addresses() {
 }
 
 #[test]
+fn run_takes_files_folders_and_what_is_to_be_done_with_them() {
+    let line = "run a.yaml b --filter x --format json --junit j.xml --record t --check-golden --seed 9 --modules m --cache-dir c";
+    let Ok(Command::Run(run)) = parsed(line) else {
+        panic!("not taken")
+    };
+    assert_eq!(run.paths, ["a.yaml", "b"].map(PathBuf::from));
+    assert_eq!(
+        (run.filter.as_deref(), run.format),
+        (Some("x"), run::Format::Json)
+    );
+    assert_eq!((run.seed, run.check_golden), (Some(9), true));
+    let paths = [&run.junit, &run.record, &run.modules, &run.cache];
+    assert_eq!(
+        paths.map(|path| path.as_deref().map(|path| path.display().to_string())),
+        ["j.xml", "t", "m", "c"].map(|name| Some(name.to_owned()))
+    );
+}
+
+#[test]
 fn help_is_at_every_level() {
     assert_eq!(parsed("--help"), Ok(Command::Print(HELP)));
     assert_eq!(parsed("serve --help"), Ok(Command::Print(serve::HELP)));
+    assert_eq!(parsed("run --help"), Ok(Command::Print(run::HELP)));
     assert_eq!(parsed("render -h"), Ok(Command::Print(render::HELP)));
 }
 
@@ -81,6 +101,9 @@ fn what_is_wrong_is_said() {
         ("serve -c e.yaml --concurrency 0", "must be 1 to 64"),
         ("serve -c e.yaml -l loud", "must be trace"),
         ("serve -c e.yaml --unknown", "--unknown"),
+        ("run", "a scenario is missing"),
+        ("run a.yaml --format xml", "must be text or json"),
+        ("run a.yaml --seed x", "x"),
         ("render", "gateway.json to render is missing"),
         ("render a.json b.json", "b.json"),
         ("render a.json --listen nowhere", "nowhere"),

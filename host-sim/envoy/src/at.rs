@@ -42,6 +42,18 @@ impl<'a> At<'a> {
         &self.node.value
     }
 
+    /// Line of the value, from 1.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.node.line
+    }
+
+    /// Where it is, as `requests[0].expect`; empty for the whole file.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// A problem at this place.
     pub fn problem(&self, what: impl Into<String>) -> Problem {
         Problem {

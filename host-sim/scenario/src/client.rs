@@ -87,6 +87,17 @@ impl Request {
         }
     }
 
+    /// With a body in one piece and its `content-length`, and no word of what it is.
+    #[must_use]
+    pub fn with_body(path: &str, body: Vec<u8>) -> Self {
+        Request {
+            method: "POST".to_owned(),
+            pieces: vec![body],
+            has_body: true,
+            ..Self::get(path)
+        }
+    }
+
     /// One more header line; the name is in lower case.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {

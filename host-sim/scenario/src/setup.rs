@@ -28,12 +28,15 @@ pub struct Setup {
     pub modules: PathBuf,
     /// Are shown every callback and every host call of all threads.
     pub watchers: Vec<Arc<dyn Watcher>>,
+    /// Folder that keeps compiled modules. The first world of a process decides.
+    pub cache: Option<PathBuf>,
 }
 
 impl Default for Setup {
     /// One thread, seed 1, calls that overlap, an empty environment, the modules of this project; nobody watches.
     fn default() -> Self {
-        let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../envoy/modules");
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let modules = here.join("../../envoy/modules");
         Setup {
             threads: 1,
             seed: 1,
@@ -41,6 +44,7 @@ impl Default for Setup {
             environment: BTreeMap::new(),
             modules,
             watchers: Vec::new(),
+            cache: Some(here.join("../../target/host-sim-cache")),
         }
     }
 }
@@ -101,9 +105,8 @@ pub(crate) fn yaml_of(gateway_json: &str, setup: &Setup) -> Result<String, Setup
 /// calls in the order in which they are carried out.
 pub(crate) fn modules(setup: &Setup, turns: &Arc<Turns>) -> Result<Arc<dyn VmFactory>, SetupError> {
     static MODULES: OnceLock<Result<Arc<Modules>, String>> = OnceLock::new();
-    let cache = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/host-sim-cache");
     let made = MODULES.get_or_init(|| {
-        Modules::new(Some(cache))
+        Modules::new(setup.cache.clone())
             .map(Arc::new)
             .map_err(|error| error.to_string())
     });

@@ -18,6 +18,7 @@ use crate::agenda::Agenda;
 use crate::attempt::Attempt;
 use crate::client::{End, Request, RequestId, Response};
 use crate::random::Random;
+use crate::record::Record;
 use crate::setup::{Setup, SetupError, yaml_of};
 use crate::site::{Change, Site};
 use crate::trace::Trace;
@@ -25,10 +26,13 @@ use crate::turns::Turns;
 use crate::visit::{Visit, Visits};
 
 /// 2026-01-01T00:00:00Z, when every world begins.
-const WALL_START: Duration = Duration::from_secs(1_767_225_600);
+pub(crate) const WALL_START: Duration = Duration::from_secs(1_767_225_600);
 
 /// Most things that happen in one run. A day of requests needs a hundredth; more is a loop.
 const HAPPENINGS_LIMIT: u64 = 20_000_000;
+
+/// The draw of what comes first at its moment.
+const FIRST: u64 = 0;
 
 /// Most lines of a log that are kept, for tests that look at all of them.
 const LOG_LIMIT: usize = 100_000;
@@ -72,6 +76,8 @@ enum Item {
     Play(Key),
     /// A worker changes.
     Change(usize, Change),
+    /// Another `gateway.json` takes over.
+    Update(String),
     /// The wall clock is set to this time since 1970.
     SetWall(Duration),
 }
@@ -111,6 +117,8 @@ pub struct World {
     access_log: Vec<LogLine>,
     log: Vec<LogLine>,
     trace: Trace,
+    record: Option<Arc<Record>>,
+    updates: Vec<Result<(), String>>,
 }
 
 impl World {
@@ -157,7 +165,8 @@ impl World {
 
     /// Sets the wall clock at this time of the run, or now if it is past.
     pub fn set_wall_at(&mut self, at: Duration, since_1970: Duration) {
-        self.plan(at.max(self.now), Item::SetWall(since_1970));
+        let at = at.max(self.now);
+        self.agenda.add(at, FIRST, Item::SetWall(since_1970));
     }
 
     /// Adds a request; it runs with [`World::run`].
@@ -250,6 +259,45 @@ impl World {
     pub fn change(&mut self, at: Duration, worker: &str, change: Change) {
         let site = self.site(worker);
         self.plan(at.max(self.now), Item::Change(site, change));
+    }
+
+    /// A worker changes at once.
+    ///
+    /// # Panics
+    /// There is none of that name.
+    pub fn change_now(&mut self, worker: &str, change: Change) {
+        let site = self.site(worker);
+        self.apply(site, change);
+    }
+
+    /// A worker changes at this time, before whatever clients and workers do at that moment.
+    ///
+    /// # Panics
+    /// There is none of that name.
+    pub fn change_first(&mut self, at: Duration, worker: &str, change: Change) {
+        let site = self.site(worker);
+        self.agenda.add(at, FIRST, Item::Change(site, change));
+    }
+
+    /// How many things have happened.
+    pub(crate) fn happenings(&self) -> u64 {
+        self.happenings
+    }
+
+    /// Another `gateway.json` takes over at this time; see [`World::updates`].
+    pub fn update_at(&mut self, at: Duration, gateway_json: String) {
+        self.agenda
+            .add(at.max(self.now), FIRST, Item::Update(gateway_json));
+    }
+
+    /// What came of each update that was planned, as far as it is due; a refusal with its reason.
+    pub fn updates(&self) -> &[Result<(), String>] {
+        &self.updates
+    }
+
+    /// Writes down from now on what happens.
+    pub(crate) fn record(&mut self, record: Arc<Record>) {
+        self.record = Some(record);
     }
 
     /// Lines of access logs in the order in which they were written.

@@ -64,6 +64,8 @@ impl World {
             access_log: Vec::new(),
             log: Vec::new(),
             trace: Trace::default(),
+            record: None,
+            updates: Vec::new(),
         };
         for thread in 0..world.threads.len() {
             world.carry_out(&[thread]);

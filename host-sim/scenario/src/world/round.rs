@@ -33,7 +33,7 @@ impl Work {
 impl World {
     /// One round happens, if anything is due by `deadline`: what is next for one worker thread, and what is due at the same
     /// moment for others.
-    pub(super) fn step(&mut self, deadline: Duration) -> bool {
+    pub(crate) fn step(&mut self, deadline: Duration) -> bool {
         self.happenings += 1;
         assert!(
             self.happenings < HAPPENINGS_LIMIT,
@@ -49,6 +49,9 @@ impl World {
             match thread {
                 Next::Timers(thread) => {
                     self.trace.add(self.now, thread, &"timers");
+                    if let Some(record) = &self.record {
+                        record.timers(self.now, thread);
+                    }
                     round.insert(thread, Work::Timers);
                 }
                 Next::Item => self.take_item(&mut round),
@@ -103,7 +106,7 @@ impl World {
                 self.clients.get(id.0).map(|client| client.thread)
             }
             Item::Connect((thread, _), _) | Item::Play((thread, _)) => Some(*thread),
-            Item::Change(..) | Item::SetWall(_) => None,
+            Item::Change(..) | Item::SetWall(_) | Item::Update(_) => None,
         }
     }
 
@@ -113,10 +116,14 @@ impl World {
         };
         match (self.thread_of(&item), item) {
             (_, Item::Change(site, change)) => self.apply(site, change),
+            (_, Item::Update(gateway_json)) => {
+                let result = self.update(&gateway_json);
+                self.updates.push(result.map_err(|error| error.to_string()));
+            }
             (_, Item::SetWall(since_1970)) => self.set_wall(since_1970),
             (Some(thread), item) => {
                 if let Some(event) = self.event_of(item) {
-                    self.trace.add(self.now, thread, &event);
+                    self.note(thread, &event);
                     round.insert(thread, Work::Event(event));
                 }
             }
@@ -126,8 +133,15 @@ impl World {
 
     /// An event for one worker thread alone.
     pub(super) fn tell(&mut self, thread: usize, event: Event) {
-        self.trace.add(self.now, thread, &event);
+        self.note(thread, &event);
         self.play_round(BTreeMap::from([(thread, Work::Event(event))]));
+    }
+
+    fn note(&mut self, thread: usize, event: &Event) {
+        self.trace.add(self.now, thread, event);
+        if let Some(record) = &self.record {
+            record.event(self.now, thread, event);
+        }
     }
 
     /// One thread after the other, in an order of the seed.
@@ -175,6 +189,9 @@ impl World {
             let (thread, commands) = &mut queues[choice];
             if let Some(command) = commands.pop_front() {
                 self.trace.add(self.now, *thread, &command);
+                if let Some(record) = &self.record {
+                    record.command(self.now, *thread, &command);
+                }
                 self.obey(*thread, command);
             }
         }

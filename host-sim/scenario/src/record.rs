@@ -1,0 +1,340 @@
+//! What happened, for a person: one line an event or command, header lines below it.
+
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use host_sim_host::abi::watch::{View, Watcher, Whose};
+use host_sim_host::abi::{Call, Trap};
+use host_sim_host::io::{Command, Event, Headers};
+
+/// Most lines of a record; whoever wants to read more wants to search, in a log.
+const MAX_LINES: usize = 20_000;
+/// Most bytes of a body or text that are shown.
+const MAX_SHOWN: usize = 240;
+
+/// A record that grows, shared by the world and the guests that are watched.
+#[derive(Debug, Default)]
+pub struct Record(Mutex<Lines>);
+
+/// The lines so far.
+#[derive(Debug, Default)]
+struct Lines {
+    text: String,
+    lines: usize,
+    /// Since the last event: timers that changed nothing are not told.
+    idle: Option<String>,
+}
+
+impl Record {
+    /// All lines; says so if there were more.
+    pub fn text(&self) -> String {
+        self.lines(|lines| lines.text())
+    }
+
+    /// Timers of a thread are due.
+    pub fn timers(&self, at: Duration, thread: usize) {
+        self.lines(|lines| lines.timers(at, thread));
+    }
+
+    /// Something came to a thread.
+    pub fn event(&self, at: Duration, thread: usize, event: &Event) {
+        self.lines(|lines| lines.event(at, thread, event));
+    }
+
+    /// A thread wants something.
+    pub fn command(&self, at: Duration, thread: usize, command: &Command) {
+        self.lines(|lines| lines.command(at, thread, command));
+    }
+
+    fn lines<T>(&self, act: impl FnOnce(&mut Lines) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Callbacks of requests, attempts and answers to callouts, each with the guest's decision.
+impl Watcher for Record {
+    fn returned(
+        &self,
+        whose: &Whose,
+        call: &Call,
+        answer: Result<u32, &Trap>,
+        _instructions: u64,
+        _view: &mut View<'_>,
+    ) {
+        if let Some(text) = callback(whose, call, answer) {
+            let line = format!("{} thread {}   {text}", clock(whose.at), whose.thread);
+            self.lines(|lines| lines.callback(&line));
+        }
+    }
+}
+
+/// `None` for what every context has: it is made, done and deleted; and for timers, which are not of a request.
+fn callback(whose: &Whose, call: &Call, answer: Result<u32, &Trap>) -> Option<String> {
+    let numbers = match call {
+        Call::RequestHeaders { end_of_stream, .. }
+        | Call::ResponseHeaders { end_of_stream, .. } => end(*end_of_stream).to_owned(),
+        Call::RequestBody {
+            size,
+            end_of_stream,
+            ..
+        }
+        | Call::ResponseBody {
+            size,
+            end_of_stream,
+            ..
+        } => {
+            format!(", {size} bytes{}", end(*end_of_stream))
+        }
+        Call::HttpCallResponse {
+            token, headers: 0, ..
+        } => format!(", token {token}, broken"),
+        Call::HttpCallResponse { token, .. } => format!(", token {token}"),
+        Call::RequestTrailers { .. } | Call::ResponseTrailers { .. } | Call::Log { .. } => {
+            String::new()
+        }
+        _ if answer.is_err() => String::new(),
+        _ => return None,
+    };
+    let name = call.export().trim_start_matches("proxy_on_");
+    let decision = match (answer, call) {
+        (Err(trap), _) => format!(": trapped, {}", shown(format!("{trap:?}").as_bytes())),
+        (Ok(_), Call::Log { .. } | Call::HttpCallResponse { .. }) => String::new(),
+        (Ok(0), _) => ": continue".to_owned(),
+        (Ok(1), _) => ": pause".to_owned(),
+        (Ok(other), _) => format!(": {other}"),
+    };
+    Some(format!("{} {name}{numbers}{decision}", whose.plugin))
+}
+
+impl Lines {
+    fn text(&self) -> String {
+        let mut text = self.text.clone();
+        if self.lines >= MAX_LINES {
+            let _ = writeln!(text, "... cut after {MAX_LINES} lines");
+        }
+        text
+    }
+
+    fn timers(&mut self, at: Duration, thread: usize) {
+        self.idle = Some(format!("{} thread {thread} | timers", clock(at)));
+    }
+
+    fn event(&mut self, at: Duration, thread: usize, event: &Event) {
+        self.idle = None;
+        let (text, headers) = came(event);
+        self.add(at, thread, '>', &text, headers);
+    }
+
+    fn command(&mut self, at: Duration, thread: usize, command: &Command) {
+        if let Some(timers) = self.idle.take() {
+            self.line(&timers);
+        }
+        let (text, headers) = wanted(command);
+        self.add(at, thread, '<', &text, headers);
+    }
+
+    fn callback(&mut self, line: &str) {
+        if let Some(timers) = self.idle.take() {
+            self.line(&timers);
+        }
+        self.line(line);
+    }
+
+    fn add(&mut self, at: Duration, thread: usize, side: char, text: &str, headers: &Headers) {
+        self.line(&format!("{} thread {thread} {side} {text}", clock(at)));
+        for (name, value) in headers {
+            let line = format!("{:32}{}: {}", "", shown(name), shown(value));
+            self.line(&line);
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        if self.lines < MAX_LINES {
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        }
+        self.lines += 1;
+    }
+}
+
+/// Seconds with microseconds.
+fn clock(at: Duration) -> String {
+    format!("{:>12}.{:06}", at.as_secs(), at.subsec_micros())
+}
+
+const NONE: &Headers = &Vec::new();
+
+fn came(event: &Event) -> (String, &Headers) {
+    match event {
+        Event::RequestHeaders {
+            stream,
+            headers,
+            end_stream,
+            ..
+        } => (
+            format!("request {}: head{}", stream.0, end(*end_stream)),
+            headers,
+        ),
+        Event::RequestData {
+            stream,
+            data,
+            end_stream,
+        } => (
+            format!("request {}: {}{}", stream.0, bytes(data), end(*end_stream)),
+            NONE,
+        ),
+        Event::RequestReset { stream } => (format!("request {}: the client left", stream.0), NONE),
+        Event::RequestBroken {
+            stream,
+            status,
+            details,
+        }
+        | Event::RequestRejected {
+            stream,
+            status,
+            details,
+            ..
+        } => (
+            format!("request {}: unreadable, {status} {details}", stream.0),
+            NONE,
+        ),
+        Event::UpstreamConnected { upstream } => {
+            (format!("attempt {}: connected", upstream.0), NONE)
+        }
+        Event::ResponseHeaders {
+            upstream,
+            headers,
+            end_stream,
+        } => (
+            format!("attempt {}: head{}", upstream.0, end(*end_stream)),
+            headers,
+        ),
+        Event::ResponseData {
+            upstream,
+            data,
+            end_stream,
+        } => (
+            format!(
+                "attempt {}: {}{}",
+                upstream.0,
+                bytes(data),
+                end(*end_stream)
+            ),
+            NONE,
+        ),
+        Event::ResponseTrailers { upstream, trailers } => {
+            (format!("attempt {}: trailers, end", upstream.0), trailers)
+        }
+        Event::UpstreamReset { upstream, reason } => {
+            (format!("attempt {}: broke, {reason:?}", upstream.0), NONE)
+        }
+        #[allow(
+            unreachable_patterns,
+            reason = "an event that is new still has its line"
+        )]
+        other => (format!("{other:?}"), NONE),
+    }
+}
+
+fn wanted(command: &Command) -> (String, &Headers) {
+    match command {
+        Command::SendHeaders {
+            stream,
+            headers,
+            end_stream,
+        } => (
+            format!("response {}: head{}", stream.0, end(*end_stream)),
+            headers,
+        ),
+        Command::SendData {
+            stream,
+            data,
+            end_stream,
+        } => (
+            format!("response {}: {}{}", stream.0, bytes(data), end(*end_stream)),
+            NONE,
+        ),
+        Command::SendTrailers { stream, trailers } => {
+            (format!("response {}: trailers, end", stream.0), trailers)
+        }
+        Command::ResetStream { stream } => (format!("response {}: broken off", stream.0), NONE),
+        Command::OpenUpstream {
+            upstream,
+            stream,
+            cluster,
+            address,
+            ..
+        } => {
+            let whose = match stream {
+                Some(stream) => format!("for request {}", stream.0),
+                None => "callout".to_owned(),
+            };
+            (
+                format!(
+                    "attempt {}: open {address} of {cluster}, {whose}",
+                    upstream.0
+                ),
+                NONE,
+            )
+        }
+        Command::SendUpstreamHeaders {
+            upstream,
+            headers,
+            end_stream,
+        } => (
+            format!("attempt {}: send head{}", upstream.0, end(*end_stream)),
+            headers,
+        ),
+        Command::SendUpstreamData {
+            upstream,
+            data,
+            end_stream,
+        } => (
+            format!(
+                "attempt {}: send {}{}",
+                upstream.0,
+                bytes(data),
+                end(*end_stream)
+            ),
+            NONE,
+        ),
+        Command::CancelUpstream { upstream } => (format!("attempt {}: given up", upstream.0), NONE),
+        Command::AccessLog { line, .. } => (format!("access log: {line}"), NONE),
+        Command::Log { level, text } => (format!("log: {level}: {}", shown(text.as_bytes())), NONE),
+        #[allow(
+            unreachable_patterns,
+            reason = "a command that is new still has its line"
+        )]
+        other => (format!("{other:?}"), NONE),
+    }
+}
+
+fn end(end_stream: bool) -> &'static str {
+    if end_stream { ", end" } else { "" }
+}
+
+fn bytes(data: &[u8]) -> String {
+    match data {
+        [] => "no bytes".to_owned(),
+        data => format!("{} bytes {}", data.len(), shown(data)),
+    }
+}
+
+/// Text on one line, bytes that are none escaped.
+fn shown(bytes: &[u8]) -> String {
+    let part = bytes.get(..MAX_SHOWN).unwrap_or(bytes);
+    let mut text: String = String::from_utf8_lossy(part)
+        .chars()
+        .flat_map(|c| match c {
+            '\n' => vec!['\\', 'n'],
+            '\r' => vec!['\\', 'r'],
+            c if c.is_control() => c.escape_unicode().collect(),
+            c => vec![c],
+        })
+        .collect();
+    if part.len() < bytes.len() {
+        text.push_str("...");
+    }
+    text
+}
