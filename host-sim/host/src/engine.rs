@@ -124,6 +124,7 @@ impl Engine {
             Event::ResponseTrailers { upstream, trailers } => {
                 self.response_trailers_came(upstream, trailers)
             }
+            Event::Woken => self.woken(),
             Event::UpstreamReset { upstream, reason } => self.upstream_reset(upstream, &reason),
         }
     }

@@ -114,6 +114,8 @@ pub enum Event {
         /// The trailers.
         trailers: Headers,
     },
+    /// Another worker, or this one, asked for it by [`Command::Wake`].
+    Woken,
     /// The attempt broke.
     UpstreamReset {
         /// Whose.
@@ -204,6 +206,12 @@ pub enum Command {
     CancelUpstream {
         /// Whose.
         upstream: UpstreamId,
+    },
+    /// Something was put into a shared queue: worker `thread` is to get [`Event::Woken`], soon but never
+    /// inside of another call. It may be the worker that says so.
+    Wake {
+        /// Number of the worker.
+        thread: usize,
     },
     /// A line for an access log, without its line feed.
     AccessLog {

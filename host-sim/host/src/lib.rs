@@ -31,6 +31,7 @@ mod random;
 mod response;
 mod router;
 mod shared_data;
+mod shared_queues;
 mod stream;
 mod timers;
 mod unreadable;

@@ -8,9 +8,10 @@ use crate::breakers::Breakers;
 use crate::config::Bootstrap;
 use crate::metrics::Metrics;
 use crate::shared_data::SharedData;
+use crate::shared_queues::SharedQueues;
 use crate::update::{Entrances, Update};
 
-/// Shared by all worker threads: configuration, environment, shared data by `vm_id`, metrics,
+/// Shared by all worker threads: configuration, environment, shared data and queues by `vm_id`, metrics,
 /// circuit breakers.
 #[derive(Debug)]
 pub struct Process {
@@ -20,6 +21,7 @@ pub struct Process {
     environment: BTreeMap<String, String>,
     seed: u64,
     shared_data: Mutex<SharedData>,
+    shared_queues: Mutex<SharedQueues>,
     metrics: Mutex<Metrics>,
     breakers: Mutex<Breakers>,
 }
@@ -39,6 +41,7 @@ impl Process {
             environment,
             seed,
             shared_data: Mutex::default(),
+            shared_queues: Mutex::default(),
             metrics: Mutex::default(),
             breakers: Mutex::default(),
         })
@@ -104,6 +107,10 @@ impl Process {
         lock(&self.shared_data)
     }
 
+    pub(crate) fn shared_queues(&self) -> MutexGuard<'_, SharedQueues> {
+        lock(&self.shared_queues)
+    }
+
     pub(crate) fn metrics(&self) -> MutexGuard<'_, Metrics> {
         lock(&self.metrics)
     }
@@ -117,7 +124,9 @@ impl Process {
     }
 
     pub(crate) fn leave(&self, vm_id: &str) {
-        self.shared_data().leave(vm_id);
+        if self.shared_data().leave(vm_id) {
+            self.shared_queues().forget(vm_id);
+        }
     }
 }
 

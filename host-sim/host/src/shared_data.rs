@@ -23,15 +23,17 @@ impl SharedData {
         *self.vms.entry(vm_id.to_owned()).or_default() += 1;
     }
 
-    /// A VM of this `vm_id` is gone; with the last one the values are.
-    pub(crate) fn leave(&mut self, vm_id: &str) {
+    /// A VM of this `vm_id` is gone; with the last one the values are. Says whether it was the last.
+    pub(crate) fn leave(&mut self, vm_id: &str) -> bool {
         if let Some(count) = self.vms.get_mut(vm_id) {
             *count -= 1;
             if *count == 0 {
                 self.vms.remove(vm_id);
                 self.values.remove(vm_id);
+                return true;
             }
         }
+        false
     }
 
     /// Value and its compare-and-swap number, which is never 0.

@@ -104,6 +104,7 @@ fn is_of_a_stream(call: &Call) -> bool {
         Call::VmStart { .. }
         | Call::Configure { .. }
         | Call::Tick { .. }
+        | Call::QueueReady { .. }
         | Call::HttpCallResponse { .. } => false,
         _ => true,
     }

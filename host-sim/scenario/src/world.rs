@@ -74,6 +74,8 @@ enum Item {
     Connect(Key, Result<(), ResetReason>),
     /// A worker plays the next step of an answer.
     Play(Key),
+    /// A worker thread hears of values in shared queues.
+    Wake(usize),
     /// A worker changes.
     Change(usize, Change),
     /// Another `gateway.json` takes over.

@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::logs::Logs;
 use crate::upstream::attempt::Attempt;
 use crate::upstream::pool::{Pool, Target};
+use crate::wakers::Wakers;
 
 /// A simulated worker as the driver needs it; a fake one serves in tests.
 pub trait Engine {
@@ -92,6 +93,7 @@ pub struct Driver {
     connections: RefCell<BTreeMap<usize, usize>>,
     /// Wakes connections that wait for a request: an entrance was closed.
     pub entrance_closed: Notify,
+    wakers: Wakers,
     /// Connections to workers that wait for their next request.
     pub pool: Pool,
     /// One read of any connection; large enough that a prompt comes in few pieces.
@@ -104,7 +106,7 @@ const READ_BYTES: usize = 64 * 1024;
 impl Driver {
     /// Takes over a worker that is ready.
     #[must_use]
-    pub fn new(engine: Box<dyn Engine>, clock: Clock, logs: Logs) -> Rc<Self> {
+    pub fn new(engine: Box<dyn Engine>, clock: Clock, logs: Logs, wakers: Wakers) -> Rc<Self> {
         Rc::new(Driver {
             engine: RefCell::new(engine),
             clock,
@@ -116,6 +118,7 @@ impl Driver {
             closed: RefCell::default(),
             connections: RefCell::default(),
             entrance_closed: Notify::new(),
+            wakers,
             pool: Pool::default(),
             read_buffer: RefCell::new(vec![0; READ_BYTES]),
         })
@@ -226,6 +229,14 @@ impl Driver {
         }
     }
 
+    /// Lets the worker hear what others have put into its queues, for as long as the thread lives.
+    pub async fn run_wakes(self: Rc<Self>, thread: usize) {
+        loop {
+            self.wakers.woken(thread).await;
+            self.send(Event::Woken);
+        }
+    }
+
     /// A line of the simulator's own.
     pub fn log(&self, level: &str, text: &str) {
         self.logs.borrow().log(self.clock.now().wall, level, text);
@@ -306,6 +317,7 @@ impl Driver {
                 self.with_attempt(upstream, Attempt::end);
                 self.forget_attempt(upstream);
             }
+            Command::Wake { thread } => self.wakers.wake(thread),
             Command::AccessLog { path, line, .. } => self.logs.borrow_mut().access(&path, &line),
             Command::Log { level, text } => self.log(level, &text),
         }

@@ -18,4 +18,5 @@ pub mod source;
 pub mod start;
 pub mod thread;
 pub mod upstream;
+pub mod wakers;
 pub mod watch;

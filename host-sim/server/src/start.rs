@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::logs::{Logs, Threshold};
 use crate::orders::Threads;
 use crate::thread::{self, Parts};
+use crate::wakers::Wakers;
 
 /// What all worker threads are started with.
 pub struct Start {
@@ -33,12 +34,14 @@ impl Start {
     pub async fn threads(&self, count: usize) -> Result<Threads, String> {
         let mut threads = Vec::new();
         let mut starting = Vec::new();
+        let wakers = Wakers::new(count);
         for index in 0..count {
             let parts = Parts {
                 process: self.process.clone(),
                 modules: self.modules.clone(),
                 index,
                 clock: self.clock,
+                wakers: wakers.clone(),
                 logs: Logs::new(self.threshold.clone()),
             };
             let (sender, receiver) = unbounded_channel();

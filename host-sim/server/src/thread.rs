@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::logs::Logs;
 use crate::orders::Order;
+use crate::wakers::Wakers;
 
 /// A connection on its way to a thread. The permit bounds how many there are in the process.
 pub struct Accepted {
@@ -36,6 +37,8 @@ pub struct Parts {
     pub index: usize,
     /// Shared by all threads.
     pub clock: Clock,
+    /// Shared by all threads.
+    pub wakers: Wakers,
     /// Where its lines go.
     pub logs: Logs,
 }
@@ -51,6 +54,7 @@ pub fn run(
         modules,
         index,
         clock,
+        wakers,
         logs,
     } = parts;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -66,12 +70,13 @@ pub fn run(
         Err(error) => return started(Err(error.to_string())),
     };
     started(Ok(()));
-    let driver = Driver::new(Box::new(worker), clock, logs);
-    LocalSet::new().block_on(&runtime, serve(driver, orders));
+    let driver = Driver::new(Box::new(worker), clock, logs, wakers);
+    LocalSet::new().block_on(&runtime, serve(driver, index, orders));
 }
 
-async fn serve(driver: Rc<Driver>, mut orders: UnboundedReceiver<Order>) {
+async fn serve(driver: Rc<Driver>, index: usize, mut orders: UnboundedReceiver<Order>) {
     tokio::task::spawn_local(driver.clone().run_timers());
+    tokio::task::spawn_local(driver.clone().run_wakes(index));
     while let Some(order) = orders.recv().await {
         match order {
             Order::Serve(accepted) => serve_connection(&driver, accepted),

@@ -94,6 +94,13 @@ pub enum Call {
         /// Number of trailer lines.
         trailers: u32,
     },
+    /// `proxy_on_queue_ready`.
+    QueueReady {
+        /// Root context.
+        root: ContextId,
+        /// Of the queue.
+        token: u32,
+    },
     /// `proxy_on_log`.
     Log {
         /// Stream context.
@@ -127,6 +134,7 @@ impl Call {
             Call::ResponseBody { .. } => "proxy_on_response_body",
             Call::ResponseTrailers { .. } => "proxy_on_response_trailers",
             Call::HttpCallResponse { .. } => "proxy_on_http_call_response",
+            Call::QueueReady { .. } => "proxy_on_queue_ready",
             Call::Log { .. } => "proxy_on_log",
             Call::Done { .. } => "proxy_on_done",
             Call::Delete { .. } => "proxy_on_delete",
@@ -150,6 +158,7 @@ impl Call {
             Call::ContextCreate { context, parent } => vec![context, parent],
             Call::VmStart { root, size } | Call::Configure { root, size } => vec![root, size],
             Call::Tick { root } => vec![root],
+            Call::QueueReady { root, token } => vec![root, token],
             Call::RequestHeaders {
                 context,
                 count,

@@ -195,6 +195,12 @@ pub trait HostCalls {
     fn get_shared_data(&mut self, key: &[u8]) -> Answer<(Vec<u8>, u32)>;
     fn set_shared_data(&mut self, key: &[u8], value: &[u8], cas: u32) -> Answer<()>;
 
+    fn register_shared_queue(&mut self, name: &[u8]) -> Answer<u32>;
+    /// An empty `vm_id` is the guest's own.
+    fn resolve_shared_queue(&mut self, vm_id: &[u8], name: &[u8]) -> Answer<u32>;
+    fn dequeue_shared_queue(&mut self, token: u32) -> Answer<Vec<u8>>;
+    fn enqueue_shared_queue(&mut self, token: u32, value: &[u8]) -> Answer<()>;
+
     fn define_metric(&mut self, kind: MetricKind, name: &[u8]) -> Answer<u32>;
     fn increment_metric(&mut self, id: u32, offset: i64) -> Answer<()>;
     fn record_metric(&mut self, id: u32, value: u64) -> Answer<()>;

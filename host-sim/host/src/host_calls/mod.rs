@@ -1,6 +1,7 @@
 //! The host's side of the ABI: what one guest may ask while it is in a call.
 
 mod maps;
+mod queues;
 
 use std::path::Path;
 use std::time::Duration;
@@ -263,6 +264,22 @@ impl HostCalls for Guest<'_> {
             .process
             .shared_data()
             .set(vm_id, key, value, cas)?)
+    }
+
+    fn register_shared_queue(&mut self, name: &[u8]) -> Answer<u32> {
+        self.register_queue(name)
+    }
+
+    fn resolve_shared_queue(&mut self, vm_id: &[u8], name: &[u8]) -> Answer<u32> {
+        self.resolve_queue(vm_id, name)
+    }
+
+    fn dequeue_shared_queue(&mut self, token: u32) -> Answer<Vec<u8>> {
+        Ok(self.engine.process.shared_queues().dequeue(token)?)
+    }
+
+    fn enqueue_shared_queue(&mut self, token: u32, value: &[u8]) -> Answer<()> {
+        self.enqueue(token, value)
     }
 
     fn define_metric(&mut self, kind: MetricKind, name: &[u8]) -> Answer<u32> {

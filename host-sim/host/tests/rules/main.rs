@@ -10,6 +10,7 @@ mod limits;
 mod logs;
 mod maps;
 mod pauses;
+mod queues;
 mod replies;
 mod retries;
 mod stage;

@@ -65,7 +65,9 @@ impl Watcher for InstructionCounts {
         let purpose = match call {
             Call::VmStart { .. } | Call::Configure { .. } => Purpose::Start,
             Call::ContextCreate { parent: 0, .. } => Purpose::Start,
-            Call::Tick { .. } | Call::HttpCallResponse { .. } => Purpose::Background,
+            Call::Tick { .. } | Call::QueueReady { .. } | Call::HttpCallResponse { .. } => {
+                Purpose::Background
+            }
             _ => Purpose::Stream,
         };
         let callback = call.export().trim_start_matches("proxy_on_");

@@ -76,6 +76,10 @@ impl World {
                 }
             }
             Command::CancelUpstream { upstream } => self.end_attempt((thread, upstream)),
+            Command::Wake { thread } if thread < self.threads.len() => {
+                self.plan(now, Item::Wake(thread));
+            }
+            Command::Wake { .. } => {}
             Command::AccessLog { stream, path, line } => {
                 let request = stream.and_then(|stream| self.streams.get(&(thread, stream)));
                 let line = LogLine {

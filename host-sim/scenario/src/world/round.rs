@@ -105,7 +105,9 @@ impl World {
             Item::Send(id) | Item::Piece(id, _) | Item::Leave(id) => {
                 self.clients.get(id.0).map(|client| client.thread)
             }
-            Item::Connect((thread, _), _) | Item::Play((thread, _)) => Some(*thread),
+            Item::Connect((thread, _), _) | Item::Play((thread, _)) | Item::Wake(thread) => {
+                Some(*thread)
+            }
             Item::Change(..) | Item::SetWall(_) | Item::Update(_) => None,
         }
     }

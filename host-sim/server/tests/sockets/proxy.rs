@@ -12,6 +12,7 @@ use host_sim_server::client::connection::{self, Entrance};
 use host_sim_server::clock::Clock;
 use host_sim_server::driver::{Driver, Engine};
 use host_sim_server::logs::{Level, Logs, Threshold};
+use host_sim_server::wakers::Wakers;
 use tokio::net::{TcpListener, TcpStream};
 
 type Seen = Rc<RefCell<Vec<Event>>>;
@@ -50,6 +51,7 @@ impl Gateway {
             Box::new(proxy),
             Clock::start(),
             Logs::new(Threshold::new(Level::Off)),
+            Wakers::default(),
         );
         tokio::task::spawn_local(async move {
             while let Ok((socket, peer)) = listener.accept().await {
@@ -122,6 +124,7 @@ impl Engine for Proxy {
                     end_stream,
                 });
             }
+            Event::Woken => {}
             Event::RequestReset { stream } => {
                 self.commands.push(Command::CancelUpstream {
                     upstream: upstream_of(stream),

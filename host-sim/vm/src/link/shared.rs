@@ -46,36 +46,48 @@ fn queues(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "proxy_register_shared_queue",
-        |caller: Caller<'_, Data>, _: u32, _: u32, _: u32| {
+        |caller: Caller<'_, Data>, name: u32, name_length: u32, token_out: u32| {
             import(caller, |io| {
-                Err(io.host()?.not_modelled("proxy_register_shared_queue"))
+                let name = io.bytes(name, name_length)?;
+                let token = io.host()?.register_shared_queue(&name)?;
+                io.put_u32(token_out, token)
             })
         },
     )?;
     linker.func_wrap(
         "env",
         "proxy_resolve_shared_queue",
-        |caller: Caller<'_, Data>, _: u32, _: u32, _: u32, _: u32, _: u32| {
+        |caller: Caller<'_, Data>,
+         vm_id: u32,
+         vm_id_length: u32,
+         name: u32,
+         name_length: u32,
+         token_out: u32| {
             import(caller, |io| {
-                Err(io.host()?.not_modelled("proxy_resolve_shared_queue"))
+                let vm_id = io.bytes(vm_id, vm_id_length)?;
+                let name = io.bytes(name, name_length)?;
+                let token = io.host()?.resolve_shared_queue(&vm_id, &name)?;
+                io.put_u32(token_out, token)
             })
         },
     )?;
     linker.func_wrap(
         "env",
         "proxy_dequeue_shared_queue",
-        |caller: Caller<'_, Data>, _: u32, _: u32, _: u32| {
+        |caller: Caller<'_, Data>, token: u32, pointer_out: u32, length_out: u32| {
             import(caller, |io| {
-                Err(io.host()?.not_modelled("proxy_dequeue_shared_queue"))
+                let value = io.host()?.dequeue_shared_queue(token)?;
+                io.give(&value, pointer_out, length_out)
             })
         },
     )?;
     linker.func_wrap(
         "env",
         "proxy_enqueue_shared_queue",
-        |caller: Caller<'_, Data>, _: u32, _: u32, _: u32| {
+        |caller: Caller<'_, Data>, token: u32, value: u32, value_length: u32| {
             import(caller, |io| {
-                Err(io.host()?.not_modelled("proxy_enqueue_shared_queue"))
+                let value = io.bytes(value, value_length)?;
+                io.host()?.enqueue_shared_queue(token, &value)
             })
         },
     )?;

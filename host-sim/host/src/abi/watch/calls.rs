@@ -97,6 +97,10 @@ host_calls! {
     SetBufferBytes = set_buffer_bytes(buffer: BufferKind, start: u32, length: u32, data: &'a [u8]) -> Answer<()>;
     GetSharedData = get_shared_data(key: &'a [u8]) -> Answer<(Vec<u8>, u32)>;
     SetSharedData = set_shared_data(key: &'a [u8], value: &'a [u8], cas: u32) -> Answer<()>;
+    RegisterSharedQueue = register_shared_queue(name: &'a [u8]) -> Answer<u32>;
+    ResolveSharedQueue = resolve_shared_queue(vm_id: &'a [u8], name: &'a [u8]) -> Answer<u32>;
+    DequeueSharedQueue = dequeue_shared_queue(token: u32) -> Answer<Vec<u8>>;
+    EnqueueSharedQueue = enqueue_shared_queue(token: u32, value: &'a [u8]) -> Answer<()>;
     DefineMetric = define_metric(kind: MetricKind, name: &'a [u8]) -> Answer<u32>;
     IncrementMetric = increment_metric(id: u32, offset: i64) -> Answer<()>;
     RecordMetric = record_metric(id: u32, value: u64) -> Answer<()>;

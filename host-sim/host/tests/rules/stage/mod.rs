@@ -53,6 +53,27 @@ impl Stage {
         self.commands.extend(self.worker.take_commands());
     }
 
+    /// Delivers wake-ups of this worker's own guests until there are none; says how many there were.
+    pub fn deliver_wakes(&mut self) -> usize {
+        let mut delivered = 0;
+        loop {
+            let before = self.commands.len();
+            self.commands
+                .retain(|command| !matches!(command, Command::Wake { thread: 0 }));
+            if self.commands.len() == before {
+                return delivered;
+            }
+            delivered += before - self.commands.len();
+            self.handle(Event::Woken);
+        }
+    }
+
+    /// A second worker of the same process.
+    pub fn second_worker(&self) -> Worker {
+        let process = Arc::clone(&self.process);
+        Worker::start(process, 1, self.factory.clone(), self.now).unwrap()
+    }
+
     /// Another configuration, with these guests for what is new in it.
     pub fn update(&mut self, setup: Setup) -> Result<(), StartError> {
         let Setup {
