@@ -11,6 +11,8 @@ use dragoman_circuit::{
     Admission, CIRCUIT_BYTES, Circuit, Rule, Ticket, Verdict, admits, record, release,
 };
 use proptest::prelude::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const RULE: Rule = Rule {
     threshold: 3,

@@ -58,6 +58,9 @@ fn leap(year: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(target_arch = "wasm32")]
+    use wasm_bindgen_test::wasm_bindgen_test as test;
+
     use super::unix_seconds;
 
     #[test]

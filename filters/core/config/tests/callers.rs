@@ -3,6 +3,8 @@
 #![allow(clippy::panic, reason = "a helper of tests may fail the test")]
 
 use dragoman_config::{AuthMode, Dimension, Gateway, parse};
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 /// Two digests that differ in their first and last bytes only.
 const ONE: &str = "59a64b1b0d1d2f5e0dbf9ac0c2a0c6b0cf9c8a2ed5a9b2b6f7e4a3d2c1b0a998";

@@ -4,6 +4,8 @@
 
 use dragoman_config::{AuthMode, CredentialHeader, Gateway, parse};
 use dragoman_contract::Mode;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn good(text: &str) -> Gateway {
     parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{fault}\n{text}"))

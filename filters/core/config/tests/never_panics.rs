@@ -2,6 +2,8 @@
 
 use dragoman_config::parse;
 use proptest::prelude::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const SHIPPED: &str = include_str!("../../../../envoy/gateway.json");
 /// Every section and every field.

@@ -3,6 +3,8 @@
 #![allow(clippy::panic, reason = "a helper of tests may fail the test")]
 
 use dragoman_config::parse;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn refusal(text: &str) -> String {
     match parse(text.as_bytes()) {

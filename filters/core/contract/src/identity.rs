@@ -71,6 +71,9 @@ fn matches(pattern: &str, model: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(target_arch = "wasm32")]
+    use wasm_bindgen_test::wasm_bindgen_test as test;
+
     use super::*;
 
     fn identity<'a>(key: Option<&[&'a str]>, tenant: Option<&[&'a str]>) -> Identity<'a> {

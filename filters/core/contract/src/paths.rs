@@ -98,6 +98,9 @@ pub fn route<'a>(method: &[u8], path_and_query: &'a [u8]) -> Route<'a> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(target_arch = "wasm32")]
+    use wasm_bindgen_test::wasm_bindgen_test as test;
+
     use super::*;
 
     #[test]

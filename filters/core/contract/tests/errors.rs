@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 
 use dragoman_contract::{Code, Dialect, ErrorBody};
 use serde_json::{Value, json};
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn body(code: Code, message: Option<&str>, dialect: Dialect) -> Value {
     let error = ErrorBody {

@@ -7,9 +7,12 @@
 
 use dragoman_contract::{ApiKind, Candidate, Mode, Plan, RequestRecord, Target};
 use proptest::prelude::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn name() -> impl Strategy<Value = String> {
-    proptest::string::string_regex("[^\0]{0,40}").unwrap()
+    let character = any::<char>().prop_filter("no NUL", |c| *c != '\0');
+    proptest::collection::vec(character, 0..40).prop_map(String::from_iter)
 }
 
 proptest! {

@@ -3,6 +3,8 @@
 #![allow(clippy::panic, reason = "a helper of tests may fail the test")]
 
 use dragoman_json::{Field, MAX_DEPTH, Request, ScanError, scan_request};
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 /// What is read, or the words of the refusal.
 fn scanned(body: &[u8]) -> Result<Request<'_>, String> {

@@ -7,6 +7,8 @@
 
 use dragoman_limits::{Bucket, Decision, InvalidLimit, Limit, MAX_REFILL_MS, MAX_TOKENS, is_full};
 use proptest::prelude::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;

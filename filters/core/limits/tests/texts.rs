@@ -1,6 +1,8 @@
 //! Times as clients read them.
 
 use dragoman_limits::{reset_text, retry_after_s};
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 #[test]
 fn retry_after_is_rounded_up_and_at_least_one_second() {

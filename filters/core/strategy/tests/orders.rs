@@ -8,6 +8,8 @@
 use dragoman_contract::Mode;
 use dragoman_strategy::{Ticket, order};
 use proptest::prelude::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const MODES: [Mode; 3] = [Mode::Failover, Mode::Weighted, Mode::RoundRobin];
 

@@ -7,6 +7,8 @@ use dragoman_slots::{
 };
 
 use crate::fake::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const BUCKETS: Purpose = Purpose {
     name: "buckets",

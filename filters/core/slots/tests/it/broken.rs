@@ -4,6 +4,8 @@ use dragoman_slots::{Outcome, Pool, PoolBounds, Read, Write};
 use proptest::prelude::*;
 
 use crate::fake::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const RECORDS: [(&str, u32, &[u8]); 3] = [("a", 1, b"first"), ("b", 2, b"second!"), ("a", 3, b"")];
 

@@ -11,6 +11,8 @@ use dragoman_slots::{Change, Outcome, Read, SharedData, SlotMap, WhenFull};
 use proptest::prelude::*;
 
 use crate::fake::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const ACTORS: usize = 3;
 const TENANTS: [&str; 2] = ["a", "b"];

@@ -14,4 +14,5 @@ mod pool;
 mod races;
 mod records;
 mod reuse;
+#[cfg(not(target_arch = "wasm32"))]
 mod threads;

@@ -5,6 +5,8 @@ use dragoman_slots::{
 };
 
 use crate::fake::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 pub fn pool(chunks: u16, tenant_chunks: u16) -> Pool {
     let bounds = PoolBounds {

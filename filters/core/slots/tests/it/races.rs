@@ -5,6 +5,8 @@ use std::cell::Cell;
 use dragoman_slots::{ABSENT, MAX_TRIES, Outcome, Read, Salt, SharedData, Swap, swap};
 
 use crate::fake::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 #[test]
 fn a_change_that_another_overtook_starts_again_from_what_the_other_left() {

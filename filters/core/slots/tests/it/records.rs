@@ -3,6 +3,8 @@
 use dragoman_slots::{Change, Key, MAX_TENANT_BYTES, Outcome, Read, Salt, WhenFull};
 
 use crate::fake::*;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 #[test]
 fn a_record_reads_as_it_was_put_until_it_expires() {

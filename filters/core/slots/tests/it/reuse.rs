@@ -4,6 +4,8 @@ use dragoman_slots::{CHUNK_BYTES, Lease, Write};
 
 use crate::fake::{Raced, Store, key, sha};
 use crate::pool::{pool, read, take, write};
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 #[test]
 fn a_reused_chunk_is_gone_for_its_former_owner_and_foreign_bytes_are_never_read() {

@@ -3,6 +3,8 @@
 use dragoman_usage::{Kind, Scanner, Usage};
 
 use crate::{both, everywhere, usage};
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn document(body: &str) -> Option<Usage> {
     everywhere(Kind::Document, body.as_bytes())

@@ -3,6 +3,8 @@
 use dragoman_usage::{Kind, Scanner, Usage};
 
 use crate::{both, everywhere, told, usage};
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn events(body: &str) -> Option<Usage> {
     everywhere(Kind::Events, body.as_bytes())

@@ -11,6 +11,8 @@ mod events;
 mod oracle;
 
 use dragoman_usage::{Kind, Scanner, Usage};
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen_test::wasm_bindgen_test as test;
 
 /// What a body tells in these chunks.
 fn told<'a>(kind: Kind, chunks: impl IntoIterator<Item = &'a [u8]>) -> Option<Usage> {
