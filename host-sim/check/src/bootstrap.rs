@@ -18,8 +18,7 @@ pub fn check(yaml: &str, written: Option<&Input>, options: &Options, notes: &mut
     }
     if let Err(problems) = read(yaml) {
         for problem in problems {
-            // Envoy's own reason is the better one.
-            let known = by_envoy.iter().any(|other| other.line == problem.line);
+            let known = by_envoy.iter().any(|other| says_the_same(other, &problem));
             match problem.kind {
                 _ if known => {}
                 Kind::NotModelled => not_modelled(notes, &problem),
@@ -31,6 +30,12 @@ pub fn check(yaml: &str, written: Option<&Input>, options: &Options, notes: &mut
     faults(&facts, notes);
     rules::check(&facts, written, options, notes);
     modules::check(&facts, options, notes);
+}
+
+/// Whether Envoy's reason, which is the better one, is about the same field as host-sim's.
+fn says_the_same(by_envoy: &Problem, problem: &Problem) -> bool {
+    let field = problem.what.split(':').next().unwrap_or_default();
+    by_envoy.line == problem.line || by_envoy.path == format!("{}.{field}", problem.path)
 }
 
 fn refused(notes: &mut Notes, problem: &Problem) {
@@ -73,7 +78,7 @@ fn faults(facts: &Facts<'_>, notes: &mut Notes) {
         return;
     };
     for fault in document::faults(text) {
-        let line = place.line_of_text(locate::line(text, &fault));
+        let line = place.line_of_text(locate::line(text, &fault.path, &fault.reason));
         notes.document_fault(line, &fault);
     }
 }

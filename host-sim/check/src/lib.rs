@@ -89,7 +89,7 @@ fn is_gateway(input: &Input) -> bool {
 
 fn gateway_json(input: &Input, options: &Options, notes: &mut Notes) {
     for fault in document::faults(&input.text) {
-        let line = locate::line(&input.text, &fault);
+        let line = locate::line(&input.text, &fault.path, &fault.reason);
         notes.document_fault(line, &fault);
     }
     if notes.has_errors() {

@@ -1,21 +1,16 @@
 //! The line of a JSON text on which the value of a path begins.
 
-use dragoman_config::ConfigError;
-
 use crate::document::steps;
 
 /// Deepest nesting that is followed; the document's own reader bounds it likewise.
 const MAX_DEPTH: usize = 128;
 
 /// The line of a fault, from 1: of the value its path names, or of the innermost part of the path that
-/// is there.
-pub fn line(text: &str, fault: &ConfigError) -> usize {
-    if let Some(line) = named_line(&fault.reason).filter(|_| fault.path.is_empty()) {
-        return line;
-    }
+/// is there. A fault of the whole document may name its line itself.
+pub fn line(text: &str, path: &str, reason: &str) -> usize {
+    let named = named_line(reason).filter(|_| path.is_empty());
     // Of a key that is given twice the second one is too much.
-    let last = fault.reason == "is given twice";
-    line_of(text, &fault.path, last)
+    named.unwrap_or_else(|| line_of(text, path, reason.ends_with("is given twice")))
 }
 
 /// The line in `... at line 3 column 5`.
@@ -25,7 +20,7 @@ fn named_line(reason: &str) -> Option<usize> {
 }
 
 /// The line of a path.
-pub fn line_of(text: &str, path: &str, last_key: bool) -> usize {
+fn line_of(text: &str, path: &str, last_key: bool) -> usize {
     let mut scan = Scan {
         text: text.as_bytes(),
         at: 0,

@@ -247,11 +247,8 @@ fn refused(refusals: &[Refusal<'_, '_>], notes: &mut Notes) {
         };
         let place = document.as_ref().unwrap_or(&first.plugin.at);
         let (path, what) = reason.split_once(": ").unwrap_or(("", reason));
-        let line = match path {
-            "document" => 1,
-            path => locate::line_of(text, path, what.ends_with("is given twice")),
-        };
-        let line = place.line_of_text(line);
+        let path = if path == "document" { "" } else { path };
+        let line = place.line_of_text(locate::line(text, path, what));
         let says = format!(" (says {})", names.join(", "));
         // The reader of the document has found the same; that the modules agree is worth knowing.
         if !notes.amend("gateway-document", line, &says) {

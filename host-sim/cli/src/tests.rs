@@ -107,6 +107,9 @@ fn what_is_wrong_is_said() {
         ("render", "gateway.json to render is missing"),
         ("render a.json b.json", "b.json"),
         ("render a.json --listen nowhere", "nowhere"),
+        ("check", "files to check are missing"),
+        ("check e.yaml --format xml", "must be text or json"),
+        ("check e.yaml --envoy 1.50", "must be 1.30 to 1.40"),
         ("bench --check --update", "not both"),
         ("bench table.tsv", "table.tsv"),
     ] {

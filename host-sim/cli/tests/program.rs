@@ -253,9 +253,11 @@ fn a_missing_file_is_named() {
     for arguments in [
         ["serve", "-c", "/nowhere/envoy.yaml"].as_slice(),
         &["render", "/nowhere/gateway.json"],
+        &["check", "/nowhere/gateway.json"],
     ] {
         let output = output(arguments);
-        assert_eq!(output.status.code(), Some(1));
+        let code = if arguments[0] == "check" { 2 } else { 1 };
+        assert_eq!(output.status.code(), Some(code));
         assert!(
             text(&output.stderr).starts_with("host-sim: cannot read /nowhere/"),
             "{}",

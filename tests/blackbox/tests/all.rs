@@ -14,6 +14,8 @@ mod broken;
 mod broken_streams;
 #[path = "all/chat.rs"]
 mod chat;
+#[path = "all/checked.rs"]
+mod checked;
 #[path = "all/clients.rs"]
 mod clients;
 #[path = "all/credentials.rs"]

@@ -24,6 +24,10 @@ pub const COMMANDS: &[Command] = &[
         RunBy::Test("the_demo_runs_in_envoy"),
     ),
     ("./scripts/test", RunBy::Script(".ci/run")),
+    (
+        "cargo run --quiet -p host-sim -- check --strict envoy/envoy.yaml envoy/gateway.json",
+        RunBy::Script("scripts/test"),
+    ),
 ];
 
 /// Languages of a fenced block that holds commands.

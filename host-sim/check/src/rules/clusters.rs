@@ -40,7 +40,7 @@ fn present(facts: &Facts<'_>, notes: &mut Notes) {
             .any(|cluster| cluster.name == worker.cluster)
         {
             let path = format!("workers[{index}].cluster");
-            let line = document.line_of_text(crate::locate::line_of(text, &path, false));
+            let line = document.line_of_text(crate::locate::line(text, &path, ""));
             notes.add(crate::Severity::Error, "cluster-present", line, path, format!("{:?} is no cluster of this file: every attempt at {} gets 503", worker.cluster, worker.id), "add it to static_resources.clusters; `host-sim render` writes all that the document names");
         }
     }
