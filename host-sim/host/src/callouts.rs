@@ -7,6 +7,7 @@ use crate::abi::{Answer, Call, HttpCall, Status};
 use crate::chain::{Chain, Piece};
 use crate::config::{ClusterChoice, Forward, RetryPolicy};
 use crate::engine::Engine;
+use crate::grpc::status;
 use crate::headers;
 use crate::inline::{self, Side};
 use crate::io::Headers;
@@ -110,6 +111,9 @@ impl Engine {
     }
 
     pub(crate) fn callout_headers(&mut self, key: StreamKey, head: Headers, end: bool) {
+        if let Some(number) = self.exchange_of(key) {
+            return self.grpc_headers(number, head, end);
+        }
         if let Some(callout) = self.callout(key) {
             callout.headers = head;
         }
@@ -119,6 +123,9 @@ impl Engine {
     }
 
     pub(crate) fn callout_data(&mut self, key: StreamKey, data: &[u8], end: bool) {
+        if let Some(number) = self.exchange_of(key) {
+            return self.grpc_data(number, data, end);
+        }
         let Some(callout) = self.callout(key) else {
             return;
         };
@@ -132,6 +139,9 @@ impl Engine {
     }
 
     pub(crate) fn callout_trailers(&mut self, key: StreamKey, trailers: Headers) {
+        if let Some(number) = self.exchange_of(key) {
+            return self.grpc_trailers(number, trailers);
+        }
         if let Some(callout) = self.callout(key) {
             callout.trailers = Some(trailers);
         }
@@ -139,6 +149,9 @@ impl Engine {
     }
 
     pub(crate) fn callout_broke(&mut self, key: StreamKey) {
+        if let Some(number) = self.exchange_of(key) {
+            return self.grpc_error(number, status::INTERNAL);
+        }
         self.callout_complete(key, true);
     }
 
@@ -154,6 +167,15 @@ impl Engine {
             self.finish_stream(StreamKey::Callout(number));
             self.callouts.remove(&number);
         }
+        self.end_exchanges(|ear| ear.plugin == plugin);
+    }
+
+    /// The number of a callout that speaks gRPC.
+    fn exchange_of(&self, key: StreamKey) -> Option<u64> {
+        let StreamKey::Callout(number) = key else {
+            return None;
+        };
+        self.exchanges.contains_key(&number).then_some(number)
     }
 
     fn callout(&mut self, key: StreamKey) -> Option<&mut Callout> {

@@ -299,6 +299,8 @@ pub struct Cluster {
     pub connect_timeout: Duration,
     /// Members.
     pub endpoints: Vec<SocketAddr>,
+    /// `None`: HTTP/1.1; else HTTP/2 without TLS, with prior knowledge.
+    pub http2: Option<Http2>,
     /// How a member is chosen.
     pub load_balancing: LoadBalancing,
     /// Most retries at a time, Envoy's default 3.
@@ -311,6 +313,17 @@ pub struct Cluster {
     pub max_connections: u32,
     /// Wasm filters of the upstream chain in order; the codec comes after them.
     pub upstream_filters: Vec<Arc<Plugin>>,
+}
+
+/// `http2_protocol_options` of a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Http2 {
+    /// Most requests at a time on one connection; a worker may allow fewer. `None`: as many as it allows.
+    pub max_concurrent_streams: Option<u32>,
+    /// Bytes of a response that a worker may send ahead.
+    pub initial_stream_window_size: Option<u32>,
+    /// The same for all responses on one connection.
+    pub initial_connection_window_size: Option<u32>,
 }
 
 /// Load-balancing policy of a cluster.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::abi::VmFactory;
 use crate::callouts::Callout;
 use crate::chain::ChainKey;
+use crate::grpc::Exchange;
 use crate::guests::{PluginSlot, VmSlot};
 use crate::io::{Command, Event, Headers, Now, UpstreamId};
 use crate::process::Process;
@@ -29,6 +30,8 @@ pub(crate) struct Engine {
     pub(crate) streams: BTreeMap<StreamKey, Stream>,
     pub(crate) attempts: BTreeMap<UpstreamId, Attempt>,
     pub(crate) callouts: BTreeMap<u64, Callout>,
+    /// Calls and streams over gRPC; they share their numbers with `callouts`.
+    pub(crate) exchanges: BTreeMap<u64, Exchange>,
     pub(crate) timers: Timers,
     pub(crate) commands: Vec<Command>,
     /// Last number given to an attempt, a callout, a connection.
@@ -67,6 +70,7 @@ impl Engine {
             streams: BTreeMap::new(),
             attempts: BTreeMap::new(),
             callouts: BTreeMap::new(),
+            exchanges: BTreeMap::new(),
             timers: Timers::default(),
             commands: Vec::new(),
             numbers: Numbers::default(),

@@ -7,6 +7,8 @@ pub enum Flag {
     NoHealthyUpstream,
     /// `UT`.
     UpstreamRequestTimeout,
+    /// `UR`.
+    UpstreamRemoteReset,
     /// `UF`.
     UpstreamConnectionFailure,
     /// `UC`.
@@ -36,6 +38,7 @@ impl Flag {
         match self {
             Flag::NoHealthyUpstream => "UH",
             Flag::UpstreamRequestTimeout => "UT",
+            Flag::UpstreamRemoteReset => "UR",
             Flag::UpstreamConnectionFailure => "UF",
             Flag::UpstreamConnectionTermination => "UC",
             Flag::UpstreamOverflow => "UO",
@@ -55,6 +58,7 @@ impl Flag {
         match self {
             Flag::NoHealthyUpstream => 0x2,
             Flag::UpstreamRequestTimeout => 0x4,
+            Flag::UpstreamRemoteReset => 0x10,
             Flag::UpstreamConnectionFailure => 0x20,
             Flag::UpstreamConnectionTermination => 0x40,
             Flag::UpstreamOverflow => 0x80,

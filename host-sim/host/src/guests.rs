@@ -10,6 +10,7 @@ use crate::chain::{ChainKey, Filter, Side};
 use crate::config::{FailurePolicy, Plugin, VmConfig};
 use crate::engine::Engine;
 use crate::filter::{Deferred, Failed};
+use crate::grpc;
 use crate::host_calls::Guest;
 use crate::timers::{Timer, TimerId};
 use crate::versions::Version;
@@ -47,6 +48,7 @@ pub(crate) struct VmSlot {
     pub(crate) status: (u32, Vec<u8>),
     /// While `proxy_on_http_call_response` runs.
     pub(crate) callout_answer: Option<CalloutAnswer>,
+    pub(crate) grpc: grpc::Tokens,
     /// While this plugin is configured.
     pub(crate) configuring: Option<usize>,
     /// While it starts: what it logged.
@@ -123,9 +125,15 @@ impl VmSlot {
             metrics_defined: 0,
             status: (0, Vec::new()),
             callout_answer: None,
+            grpc: grpc::Tokens::default(),
             configuring: None,
             start_log: None,
         }
+    }
+
+    /// Whether its guest is in a call.
+    pub(crate) fn is_on_stack(&self) -> bool {
+        self.on_stack
     }
 
     pub(crate) fn new_context(&mut self, owner: Owner) -> ContextId {
@@ -160,6 +168,7 @@ impl VmSlot {
 impl Engine {
     /// A fresh VM with all its root contexts.
     pub(crate) fn load(&mut self, vm: usize) -> Result<(), StartError> {
+        self.end_exchanges(|ear| ear.vm == vm);
         let generation = self.vms[vm].generation + 1;
         let fresh = VmSlot::new(self.vms[vm].config.clone(), self.vms[vm].code);
         let interval = self.reload_interval(vm);

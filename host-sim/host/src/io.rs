@@ -7,6 +7,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::config::Http2;
+
 /// Time: `monotonic` counts from the start of the process, `wall` from 1970. A scenario may let
 /// the wall clock jump; timers go by `monotonic`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,6 +138,10 @@ pub enum ResetReason {
     ConnectionTermination,
     /// The response is not HTTP.
     ProtocolError,
+    /// The worker broke the stream off (HTTP/2).
+    RemoteReset,
+    /// The worker did not take the stream (HTTP/2, `REFUSED_STREAM`).
+    RemoteRefused,
 }
 
 /// What a worker wants from the world.
@@ -183,6 +189,8 @@ pub enum Command {
         address: SocketAddr,
         /// How long to wait for the connection.
         connect_timeout: Duration,
+        /// `None`: HTTP/1.1.
+        http2: Option<Http2>,
     },
     /// Head of the request to a worker; sent once connected.
     SendUpstreamHeaders {

@@ -16,6 +16,7 @@ mod engine;
 mod filter;
 mod flags;
 pub mod format;
+mod grpc;
 mod guests;
 mod hcm;
 mod headers;

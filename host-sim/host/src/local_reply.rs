@@ -5,6 +5,7 @@ use crate::chain::{ChainKey, Direction, Piece};
 use crate::config::{Comparison, LocalReplyMapper, ReplyFilter};
 use crate::engine::Engine;
 use crate::flags::Flag;
+use crate::grpc::status as grpc;
 use crate::headers;
 use crate::inline::{self, Side};
 use crate::io::Headers;
@@ -20,6 +21,8 @@ pub(crate) struct Reply {
     /// Empty for a guest's answer, unless it names some.
     pub(crate) details: String,
     pub(crate) flag: Option<Flag>,
+    /// For those who speak gRPC; `None`: what the status means there.
+    pub(crate) grpc_status: Option<u32>,
 }
 
 impl Reply {
@@ -31,6 +34,7 @@ impl Reply {
             headers: Vec::new(),
             details: details.to_owned(),
             flag: None,
+            grpc_status: None,
         }
     }
 
@@ -42,6 +46,7 @@ impl Reply {
             headers: response.headers,
             details: String::from_utf8_lossy(&response.details).replace(' ', "_"),
             flag: None,
+            grpc_status: response.grpc_status,
         }
     }
 }
@@ -125,8 +130,12 @@ impl Engine {
                 headers::set(&mut head, b"content-type", b"application/json");
             }
         }
-        headers::set(&mut head, b":status", status.to_string().as_bytes());
         headers::remove(&mut head, b"content-length");
+        if let Some(stream) = self.streams.get_mut(&key).filter(|stream| stream.is_grpc) {
+            stream.info.response_code = Some(200);
+            return (as_grpc(head, status, reply.grpc_status, &body), Vec::new());
+        }
+        headers::set(&mut head, b":status", status.to_string().as_bytes());
         if body.is_empty() {
             headers::remove(&mut head, b"content-type");
         } else {
@@ -151,6 +160,20 @@ impl Engine {
         };
         mappers.iter().find(applies).cloned()
     }
+}
+
+/// A reply for those who speak gRPC: a head with the status, which is all of the response.
+fn as_grpc(mut head: Headers, status: u16, grpc_status: Option<u32>, body: &[u8]) -> Headers {
+    headers::set(&mut head, b":status", b"200");
+    headers::set(&mut head, b"content-type", b"application/grpc");
+    if headers::get(&head, b"grpc-status").is_none_or(<[u8]>::is_empty) {
+        let number = grpc_status.unwrap_or_else(|| grpc::of_http(status));
+        headers::set(&mut head, b"grpc-status", number.to_string().as_bytes());
+    }
+    if !body.is_empty() {
+        headers::set(&mut head, b"grpc-message", &grpc::percent_encoded(body));
+    }
+    head
 }
 
 /// Whether an access-log filter takes a request.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::chain::Chain;
 use crate::config::Listener;
 use crate::flags::Flag;
+use crate::grpc::status;
 use crate::io::{Headers, Now, StreamId};
 use crate::router::Router;
 use crate::timers::TimerId;
@@ -34,6 +35,8 @@ pub(crate) struct Stream {
     pub(crate) chain: Chain,
     pub(crate) router: Router,
     pub(crate) info: Info,
+    /// The client, or the guest that calls, speaks gRPC.
+    pub(crate) is_grpc: bool,
     /// `None`: not looked up since the last change of the headers.
     pub(crate) route: Option<Option<RouteRef>>,
     pub(crate) response: Response,
@@ -145,9 +148,11 @@ impl Stream {
         chain: Chain,
         now: Now,
     ) -> Self {
+        let is_grpc = status::is_grpc(&request_headers);
         Stream {
             version,
             origin,
+            is_grpc,
             request_headers,
             chain,
             router: Router::default(),

@@ -105,7 +105,11 @@ fn is_of_a_stream(call: &Call) -> bool {
         | Call::Configure { .. }
         | Call::Tick { .. }
         | Call::QueueReady { .. }
-        | Call::HttpCallResponse { .. } => false,
+        | Call::HttpCallResponse { .. }
+        | Call::GrpcReceiveInitialMetadata { .. }
+        | Call::GrpcReceive { .. }
+        | Call::GrpcReceiveTrailingMetadata { .. }
+        | Call::GrpcClose { .. } => false,
         _ => true,
     }
 }

@@ -16,6 +16,7 @@ use crate::client::Client;
 use crate::clock::Clock;
 use crate::logs::Logs;
 use crate::upstream::attempt::Attempt;
+use crate::upstream::http2::Connections;
 use crate::upstream::pool::{Pool, Target};
 use crate::wakers::Wakers;
 
@@ -96,6 +97,8 @@ pub struct Driver {
     wakers: Wakers,
     /// Connections to workers that wait for their next request.
     pub pool: Pool,
+    /// Connections over HTTP/2.
+    pub connections: Connections,
     /// One read of any connection; large enough that a prompt comes in few pieces.
     pub read_buffer: RefCell<Vec<u8>>,
 }
@@ -120,6 +123,7 @@ impl Driver {
             entrance_closed: Notify::new(),
             wakers,
             pool: Pool::default(),
+            connections: Connections::default(),
             read_buffer: RefCell::new(vec![0; READ_BYTES]),
         })
     }
@@ -290,14 +294,16 @@ impl Driver {
                 cluster,
                 address,
                 connect_timeout,
+                http2,
             } => {
                 let client = stream.and_then(|stream| self.clients.borrow().get(&stream).cloned());
-                let attempt = Attempt::new(upstream, client.as_ref());
+                let attempt = Attempt::new(upstream, client.as_ref(), http2.is_some());
                 if let Some(client) = client {
                     client.add_attempt(&attempt);
                 }
                 self.attempts.borrow_mut().insert(upstream, attempt.clone());
-                crate::upstream::open(self, attempt, Target { cluster, address }, connect_timeout);
+                let target = Target { cluster, address };
+                crate::upstream::open(self, attempt, target, connect_timeout, http2);
             }
             Command::SendUpstreamHeaders {
                 upstream,

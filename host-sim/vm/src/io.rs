@@ -1,7 +1,7 @@
 //! Arguments and results of an import, in the memory of the guest that calls it.
 
 use host_sim_host::abi::{Answer, HostCalls, Refusal, Status};
-use wasmtime::{Caller, Memory};
+use wasmtime::{Caller, Extern, Memory, Val};
 
 use crate::data::{Data, Phase};
 
@@ -94,6 +94,26 @@ impl Io<'_, '_> {
         self.put(pointer, bytes)?;
         self.put_u32(pointer_at, pointer)?;
         self.put_u32(length_at, length)
+    }
+
+    /// Runs the guest's own callbacks that the call under way has brought about.
+    pub(crate) fn run_nested(&mut self) -> Answer<()> {
+        while let Some(call) = self.host()?.next_nested() {
+            let callback = self.0.get_export(call.export()).and_then(Extern::into_func);
+            if let Some(callback) = callback {
+                let arguments: Vec<Val> = call
+                    .arguments()
+                    .into_iter()
+                    .map(|value| Val::I32(value.cast_signed()))
+                    .collect();
+                // None of these callbacks answers.
+                callback
+                    .call(&mut *self.0, &arguments, &mut [])
+                    .map_err(|error| Refusal::Stop(format!("{error:#}")))?;
+            }
+            self.host()?.nested_done()?;
+        }
+        Ok(())
     }
 
     /// Room in the guest's memory. An allocator that traps kills the guest, but only once its call is

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_sim_host::config::{Cluster, LoadBalancing, Plugin};
+use host_sim_host::config::{Cluster, Http2, LoadBalancing, Plugin};
 
 use super::wasm;
 use crate::at::{At, Fields, Read};
@@ -15,6 +15,10 @@ const OVERRIDE_HOST: &str =
     "envoy.extensions.load_balancing_policies.override_host.v3.OverrideHost";
 const SUBSET: &str = "envoy.extensions.load_balancing_policies.subset.v3.Subset";
 const ROUND_ROBIN: &str = "envoy.extensions.load_balancing_policies.round_robin.v3.RoundRobin";
+/// Largest number of streams, and largest window, in HTTP/2.
+const HTTP2_LARGEST: u64 = (1 << 31) - 1;
+/// Smallest window in HTTP/2.
+const HTTP2_LEAST_WINDOW: u64 = 65535;
 /// Envoy's default of `connect_timeout`.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -34,7 +38,7 @@ const BREAKERS: Breakers = Breakers {
     connections: 1024,
 };
 
-/// A static cluster that speaks HTTP/1.1.
+/// A static cluster that speaks HTTP/1.1, or HTTP/2 with prior knowledge.
 pub fn cluster(at: &At<'_>) -> Read<Cluster> {
     at.map(|fields| {
         let name = fields.required("name")?.name()?;
@@ -42,7 +46,9 @@ pub fn cluster(at: &At<'_>) -> Read<Cluster> {
         let breakers = fields
             .maybe("circuit_breakers", |at| breakers(&at))?
             .unwrap_or(BREAKERS);
+        let protocol = protocol(fields)?;
         Ok(Cluster {
+            http2: protocol.http2,
             connect_timeout: fields
                 .maybe("connect_timeout", |at| at.limit())?
                 .unwrap_or(CONNECT_TIMEOUT),
@@ -54,7 +60,7 @@ pub fn cluster(at: &At<'_>) -> Read<Cluster> {
             max_requests: breakers.requests,
             max_pending_requests: breakers.pending_requests,
             max_connections: breakers.connections,
-            upstream_filters: upstream_filters(fields)?,
+            upstream_filters: protocol.filters,
             name,
         })
     })
@@ -151,21 +157,61 @@ fn no_subset(fields: &mut Fields<'_>) -> Read<LoadBalancing> {
     Ok(LoadBalancing::None)
 }
 
-/// The upstream chain: wasm filters, then the codec.
-fn upstream_filters(fields: &mut Fields<'_>) -> Read<Vec<Arc<Plugin>>> {
-    let filters = fields.maybe("typed_extension_protocol_options", |at| {
+/// What a cluster's `HttpProtocolOptions` say.
+#[derive(Default)]
+struct Protocol {
+    http2: Option<Http2>,
+    filters: Vec<Arc<Plugin>>,
+}
+
+/// The protocol, and the upstream chain: wasm filters, then the codec.
+fn protocol(fields: &mut Fields<'_>) -> Read<Protocol> {
+    let protocol = fields.maybe("typed_extension_protocol_options", |at| {
         at.map(|options| {
             options
                 .required(PROTOCOL_OPTIONS)?
                 .typed(PROTOCOL_OPTIONS, |http| {
-                    http.required("explicit_http_config")?.map(|explicit| {
-                        explicit.required("http_protocol_options")?.map(|_| Ok(()))
-                    })?;
-                    http.maybe("http_filters", |at| chain(&at))
+                    Ok(Protocol {
+                        http2: http.required("explicit_http_config")?.map(explicit)?,
+                        filters: http
+                            .maybe("http_filters", |at| chain(&at))?
+                            .unwrap_or_default(),
+                    })
                 })
         })
     })?;
-    Ok(filters.flatten().unwrap_or_default())
+    Ok(protocol.unwrap_or_default())
+}
+
+/// One of the two protocols.
+fn explicit(config: &mut Fields<'_>) -> Read<Option<Http2>> {
+    if let Some(options) = config.optional("http2_protocol_options") {
+        return options.map(http2).map(Some);
+    }
+    config
+        .required("http_protocol_options")?
+        .map(|_| Ok(()))
+        .map(|()| None)
+}
+
+fn http2(options: &mut Fields<'_>) -> Read<Http2> {
+    let mut number = |key: &str, least: u64| {
+        options.maybe(key, |at| {
+            let number = at.number(HTTP2_LARGEST)?;
+            if number < least {
+                return Err(at.problem(format!("{number}: must be at least {least}")));
+            }
+            at.number32()
+        })
+    };
+    Ok(Http2 {
+        max_concurrent_streams: number("max_concurrent_streams", 1)?,
+        initial_stream_window_size: number("initial_stream_window_size", HTTP2_LEAST_WINDOW)?,
+        initial_connection_window_size: number(
+            "initial_connection_window_size",
+            HTTP2_LEAST_WINDOW,
+        )?,
+    })
 }
 
 fn chain(at: &At<'_>) -> Read<Vec<Arc<Plugin>>> {

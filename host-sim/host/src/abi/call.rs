@@ -101,6 +101,42 @@ pub enum Call {
         /// Of the queue.
         token: u32,
     },
+    /// `proxy_on_grpc_receive_initial_metadata`.
+    GrpcReceiveInitialMetadata {
+        /// Root context.
+        root: ContextId,
+        /// What `proxy_grpc_stream` gave.
+        token: u32,
+        /// Number of lines.
+        count: u32,
+    },
+    /// `proxy_on_grpc_receive`.
+    GrpcReceive {
+        /// Root context.
+        root: ContextId,
+        /// What `proxy_grpc_call` or `proxy_grpc_stream` gave.
+        token: u32,
+        /// Bytes of the message.
+        size: u32,
+    },
+    /// `proxy_on_grpc_receive_trailing_metadata`.
+    GrpcReceiveTrailingMetadata {
+        /// Root context.
+        root: ContextId,
+        /// What `proxy_grpc_stream` gave.
+        token: u32,
+        /// Number of lines.
+        count: u32,
+    },
+    /// `proxy_on_grpc_close`.
+    GrpcClose {
+        /// Root context.
+        root: ContextId,
+        /// What `proxy_grpc_call` or `proxy_grpc_stream` gave, or would have given.
+        token: u32,
+        /// Status of gRPC; -1 if the worker's was none.
+        status: u32,
+    },
     /// `proxy_on_log`.
     Log {
         /// Stream context.
@@ -135,6 +171,10 @@ impl Call {
             Call::ResponseTrailers { .. } => "proxy_on_response_trailers",
             Call::HttpCallResponse { .. } => "proxy_on_http_call_response",
             Call::QueueReady { .. } => "proxy_on_queue_ready",
+            Call::GrpcReceiveInitialMetadata { .. } => "proxy_on_grpc_receive_initial_metadata",
+            Call::GrpcReceive { .. } => "proxy_on_grpc_receive",
+            Call::GrpcReceiveTrailingMetadata { .. } => "proxy_on_grpc_receive_trailing_metadata",
+            Call::GrpcClose { .. } => "proxy_on_grpc_close",
             Call::Log { .. } => "proxy_on_log",
             Call::Done { .. } => "proxy_on_done",
             Call::Delete { .. } => "proxy_on_delete",
@@ -194,6 +234,14 @@ impl Call {
             } => {
                 vec![root, token, headers, body_size, trailers]
             }
+            Call::GrpcReceiveInitialMetadata { root, token, count }
+            | Call::GrpcReceiveTrailingMetadata { root, token, count } => vec![root, token, count],
+            Call::GrpcReceive { root, token, size } => vec![root, token, size],
+            Call::GrpcClose {
+                root,
+                token,
+                status,
+            } => vec![root, token, status],
             Call::Log { context } | Call::Done { context } | Call::Delete { context } => {
                 vec![context]
             }

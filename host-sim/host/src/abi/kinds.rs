@@ -35,9 +35,9 @@ pub enum MapKind {
     ResponseHeaders,
     /// 3.
     ResponseTrailers,
-    /// 4: of gRPC, which is not modelled.
+    /// 4.
     GrpcInitialMetadata,
-    /// 5: of gRPC, which is not modelled.
+    /// 5.
     GrpcTrailingMetadata,
     /// 6.
     HttpCallResponseHeaders,
@@ -76,7 +76,7 @@ pub enum BufferKind {
     UpstreamData,
     /// 4.
     HttpCallResponseBody,
-    /// 5: of gRPC, never there.
+    /// 5.
     GrpcReceiveBuffer,
     /// 6.
     VmConfiguration,

@@ -138,6 +138,8 @@ pub type Answer<T> = Result<T, Refusal>;
 pub struct LocalResponse {
     /// HTTP status.
     pub status: u32,
+    /// For clients that speak gRPC; `None`: what the status means there.
+    pub grpc_status: Option<u32>,
     /// For logs; spaces become `_`.
     pub details: Vec<u8>,
     /// Body.
@@ -157,6 +159,19 @@ pub struct HttpCall {
     pub body: Vec<u8>,
     /// Zero is none.
     pub timeout: Duration,
+}
+
+/// Where a call or stream over gRPC goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrpcTarget {
+    /// A serialised `envoy.config.core.v3.GrpcService`, or the name of a cluster.
+    pub service: Vec<u8>,
+    /// First part of the path.
+    pub service_name: Vec<u8>,
+    /// Second part of the path.
+    pub method_name: Vec<u8>,
+    /// Further headers; values of names that end with `-bin` are any bytes.
+    pub initial_metadata: Headers,
 }
 
 /// What a guest may ask of its host. Each method is one import (or one part of WASI) with its
@@ -207,6 +222,15 @@ pub trait HostCalls {
     fn get_metric(&mut self, id: u32) -> Answer<u64>;
 
     fn http_call(&mut self, call: HttpCall) -> Answer<u32>;
+    fn grpc_call(&mut self, message: &[u8], timeout: Duration, target: GrpcTarget) -> Answer<u32>;
+    fn grpc_stream(&mut self, target: GrpcTarget) -> Answer<u32>;
+    fn grpc_send(&mut self, token: u32, message: &[u8], end_of_stream: bool) -> Answer<()>;
+    fn grpc_close(&mut self, token: u32) -> Answer<()>;
+    fn grpc_cancel(&mut self, token: u32) -> Answer<()>;
+    /// After a call that can bring about callbacks of the very guest that makes it (`grpc_stream`,
+    /// `grpc_send`): the next one to run before the call returns. [`HostCalls::nested_done`] follows.
+    fn next_nested(&mut self) -> Option<Call>;
+    fn nested_done(&mut self) -> Answer<()>;
     fn send_local_response(&mut self, response: LocalResponse) -> Answer<()>;
     fn continue_stream(&mut self, stream: StreamKind) -> Answer<()>;
     fn close_stream(&mut self, stream: StreamKind) -> Answer<()>;

@@ -4,6 +4,7 @@ use super::Outcome;
 use crate::abi::LocalResponse;
 use crate::chain::{BodyAt, ChainKey, Direction, Iteration};
 use crate::engine::Engine;
+use crate::grpc::Notice;
 use crate::guests::Owner;
 use crate::local_reply::Reply;
 
@@ -13,6 +14,11 @@ pub(crate) enum Deferred {
     Reply(LocalResponse),
     Continue(Direction),
     Close,
+    /// Not asked for: a call or stream has ended while the guest was in a call of its own.
+    Grpc {
+        token: u32,
+        notice: Notice,
+    },
 }
 
 /// The callback that has just returned.
@@ -35,6 +41,10 @@ impl Engine {
         let mut outcome = Outcome::Answer(answer);
         let mut replied = Vec::new();
         for (context, action) in std::mem::take(&mut self.vms[vm].deferred) {
+            if let Deferred::Grpc { token, notice } = action {
+                self.deliver_to(vm, context, token, notice);
+                continue;
+            }
             if replied.contains(&context) {
                 let text = "a guest answered a request and went on with it: Envoy would send it to a worker all the same";
                 self.log("critical", text.to_owned());
@@ -66,6 +76,7 @@ impl Engine {
                     outcome = Outcome::Answer(0);
                 }
                 Deferred::Continue(direction) => self.resume_filter(chain, direction, filter),
+                Deferred::Grpc { .. } => {}
                 Deferred::Close => {
                     if is_own {
                         outcome = Outcome::Stop;

@@ -50,7 +50,7 @@ impl Engine {
         let context = self.filter(key, index).and_then(|filter| filter.context);
         if let (Some(vm), Some(context)) = (self.vm_of(key, index), context) {
             let _ = self.call_guest(vm, context, &Call::Log { context });
-            self.vms[vm].deferred.clear();
+            self.run_deferred_ends(vm);
         }
         if let Some(filter) = self.filter(key, index) {
             filter.logging = false;
@@ -70,7 +70,7 @@ impl Engine {
             if !self.is_dead(key, index) {
                 let _ = self.call_guest(vm, context, &Call::Delete { context });
             }
-            self.vms[vm].deferred.clear();
+            self.run_deferred_ends(vm);
             self.vms[vm].contexts.remove(&context);
         }
         if let Some(filter) = self.filter(key, index) {

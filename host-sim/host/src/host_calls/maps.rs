@@ -32,6 +32,18 @@ impl Guest<'_> {
 
     /// The maps of a stream: at hand until the callback has said Continue, or all of them in `on_log`.
     fn map(&mut self, map: MapKind, logging: bool) -> Option<&mut Headers> {
+        if matches!(
+            map,
+            MapKind::GrpcInitialMetadata | MapKind::GrpcTrailingMetadata
+        ) {
+            let told = &mut self.engine.vms[self.vm].grpc.told;
+            let initial = map == MapKind::GrpcInitialMetadata;
+            return if initial {
+                told.initial.as_mut()
+            } else {
+                told.trailing.as_mut()
+            };
+        }
         let (key, index) = self.place()?;
         let filter = self.engine.filter(key, index)?;
         let at_hand = match map {
@@ -67,6 +79,9 @@ impl Guest<'_> {
         let direction = match kind {
             BufferKind::RequestBody => Direction::Decode,
             BufferKind::ResponseBody => Direction::Encode,
+            BufferKind::GrpcReceiveBuffer => {
+                return self.engine.vms[self.vm].grpc.told.message.as_mut();
+            }
             _ => return None,
         };
         let (key, index) = self.place()?;
@@ -84,6 +99,10 @@ impl Guest<'_> {
             BufferKind::RequestBody | BufferKind::ResponseBody => {
                 Ok(self.buffer(kind).map_or(&[], |buffer| buffer.as_slice()))
             }
+            BufferKind::GrpcReceiveBuffer => self
+                .buffer(kind)
+                .map(|bytes| &**bytes)
+                .ok_or(Status::NotFound.into()),
             BufferKind::HttpCallResponseBody => {
                 let answer = self.engine.vms[self.vm].callout_answer.as_ref();
                 answer

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use crate::abi::watch::Whose;
 use crate::abi::{
-    Answer, BufferKind, ContextId, HostCalls, HttpCall, LocalResponse, MapKind, MetricKind,
-    Refusal, Status, StreamKind,
+    Answer, BufferKind, Call, ContextId, GrpcTarget, HostCalls, HttpCall, LocalResponse, MapKind,
+    MetricKind, Refusal, Status, StreamKind,
 };
 use crate::chain::{BodyAt, ChainKey, Direction, Filter};
 use crate::engine::Engine;
 use crate::filter::Deferred;
+use crate::grpc::Unary;
 use crate::guests::{Life, Owner};
 use crate::headers;
 use crate::inline::{self, Side};
@@ -41,7 +42,7 @@ pub(crate) struct Guest<'a> {
     pub(crate) engine: &'a mut Engine,
     pub(crate) vm: usize,
     /// Context of the call; 0 while the VM starts.
-    current: ContextId,
+    pub(crate) current: ContextId,
 }
 
 impl<'a> Guest<'a> {
@@ -314,6 +315,41 @@ impl HostCalls for Guest<'_> {
     fn http_call(&mut self, call: HttpCall) -> Answer<u32> {
         let plugin = self.plugin().ok_or(Status::BadArgument)?;
         self.engine.begin_callout(self.vm, plugin, call)
+    }
+
+    fn grpc_call(&mut self, message: &[u8], timeout: Duration, target: GrpcTarget) -> Answer<u32> {
+        let plugin = self.plugin().ok_or(Status::BadArgument)?;
+        let unary = Some(Unary { message, timeout });
+        self.engine.begin_grpc(self.vm, plugin, target, unary)
+    }
+
+    fn grpc_stream(&mut self, target: GrpcTarget) -> Answer<u32> {
+        let plugin = self.plugin().ok_or(Status::BadArgument)?;
+        self.engine.begin_grpc(self.vm, plugin, target, None)
+    }
+
+    fn grpc_send(&mut self, token: u32, message: &[u8], end_of_stream: bool) -> Answer<()> {
+        let plugin = self.plugin().ok_or(Status::BadArgument)?;
+        self.engine
+            .grpc_send(self.vm, plugin, token, message, end_of_stream)
+    }
+
+    fn grpc_close(&mut self, token: u32) -> Answer<()> {
+        let plugin = self.plugin().ok_or(Status::BadArgument)?;
+        self.engine.grpc_close(self.vm, plugin, token)
+    }
+
+    fn grpc_cancel(&mut self, token: u32) -> Answer<()> {
+        let plugin = self.plugin().ok_or(Status::BadArgument)?;
+        self.engine.grpc_cancel(self.vm, plugin, token)
+    }
+
+    fn next_nested(&mut self) -> Option<Call> {
+        self.begin_nested()
+    }
+
+    fn nested_done(&mut self) -> Answer<()> {
+        self.end_nested()
     }
 
     fn send_local_response(&mut self, response: LocalResponse) -> Answer<()> {

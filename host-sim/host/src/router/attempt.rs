@@ -106,6 +106,7 @@ impl Engine {
             cluster: cluster.name.clone(),
             address,
             connect_timeout: cluster.connect_timeout,
+            http2: cluster.http2,
         });
         self.feed_attempt(key, id);
     }

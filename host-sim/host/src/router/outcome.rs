@@ -257,6 +257,8 @@ fn text_of(reason: &ResetReason) -> &'static str {
         ResetReason::ConnectTimeout => "connection timeout",
         ResetReason::ConnectionTermination => "connection termination",
         ResetReason::ProtocolError => "protocol error",
+        ResetReason::RemoteReset => "remote reset",
+        ResetReason::RemoteRefused => "remote refused stream reset",
     }
 }
 
@@ -267,5 +269,6 @@ fn flag_of(reason: &ResetReason) -> Flag {
         }
         ResetReason::ConnectionTermination => Flag::UpstreamConnectionTermination,
         ResetReason::ProtocolError => Flag::UpstreamProtocolError,
+        ResetReason::RemoteReset | ResetReason::RemoteRefused => Flag::UpstreamRemoteReset,
     }
 }

@@ -34,6 +34,7 @@ struct Conditions {
     gateway_errors: bool,
     reset: bool,
     connect_failure: bool,
+    refused_stream: bool,
     conflict: bool,
     statuses: bool,
     rate_limited: bool,
@@ -61,6 +62,7 @@ impl Conditions {
                 "gateway-error" => on.gateway_errors = true,
                 "reset" => on.reset = true,
                 "connect-failure" => on.connect_failure = true,
+                "refused-stream" => on.refused_stream = true,
                 "retriable-4xx" => on.conflict = true,
                 "retriable-status-codes" => on.statuses = true,
                 "envoy-ratelimited" => on.rate_limited = true,
@@ -76,6 +78,7 @@ impl Conditions {
             gateway_errors: self.gateway_errors || other.gateway_errors,
             reset: self.reset || other.reset,
             connect_failure: self.connect_failure || other.connect_failure,
+            refused_stream: self.refused_stream || other.refused_stream,
             conflict: self.conflict || other.conflict,
             statuses: self.statuses || other.statuses,
             rate_limited: self.rate_limited || other.rate_limited,
@@ -137,6 +140,7 @@ impl Retry {
             Reset::Upstream(ResetReason::ConnectFailure(_) | ResetReason::ConnectTimeout) => {
                 broke || self.on.connect_failure
             }
+            Reset::Upstream(ResetReason::RemoteRefused) => broke || self.on.refused_stream,
             Reset::Upstream(_) => broke,
         }
     }

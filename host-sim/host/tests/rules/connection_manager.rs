@@ -152,6 +152,7 @@ fn the_log_names_the_cluster_of_the_route_when_a_filter_answers() {
     let script = guest(|host, call| {
         matches!(call, Call::RequestHeaders { .. }).then(|| {
             let response = LocalResponse {
+                grpc_status: None,
                 status: 401,
                 details: Vec::new(),
                 body: Vec::new(),

@@ -10,6 +10,7 @@ fn refuses(status: u32) -> Script {
     guest(move |host, call| {
         matches!(call, Call::RequestHeaders { .. }).then(|| {
             host.send_local_response(LocalResponse {
+                grpc_status: None,
                 status,
                 details: Vec::new(),
                 body: Vec::new(),

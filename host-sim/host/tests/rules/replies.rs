@@ -10,6 +10,7 @@ use crate::stage::{PAUSE, Script, Setup, guest, lines, passes, text, value};
 
 fn reply(status: u32, body: &str) -> LocalResponse {
     LocalResponse {
+        grpc_status: None,
         status,
         details: Vec::new(),
         body: body.as_bytes().to_vec(),

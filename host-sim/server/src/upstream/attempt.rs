@@ -23,6 +23,9 @@ pub struct Attempt {
     /// What waits to be written.
     pub out: RefCell<Buffer>,
     client: Option<Weak<Client>>,
+    /// Over HTTP/2 the head waits here, and `out` holds the bare body.
+    http2: bool,
+    head: RefCell<Option<(Headers, bool)>>,
     body: Cell<Option<BodyEncoding>>,
     to_head: Cell<bool>,
     complete: Cell<bool>,
@@ -32,12 +35,14 @@ pub struct Attempt {
 impl Attempt {
     /// `client` is whose request it serves; `None` for a callout.
     #[must_use]
-    pub fn new(id: UpstreamId, client: Option<&Rc<Client>>) -> Rc<Self> {
+    pub fn new(id: UpstreamId, client: Option<&Rc<Client>>, http2: bool) -> Rc<Self> {
         Rc::new(Attempt {
             id,
             wake: Notify::new(),
             out: RefCell::default(),
             client: client.map(Rc::downgrade),
+            http2,
+            head: RefCell::default(),
             body: Cell::new(None),
             to_head: Cell::new(false),
             complete: Cell::new(false),
@@ -47,8 +52,13 @@ impl Attempt {
 
     /// Writes the head of the request.
     pub fn headers(&self, headers: &Headers, end_stream: bool) {
-        let body = encode::request_head(self.out.borrow_mut().end(), headers, end_stream);
-        self.body.set(Some(body));
+        if self.http2 {
+            self.head.replace(Some((headers.clone(), end_stream)));
+            self.body.set(Some(BodyEncoding::Plain));
+        } else {
+            let body = encode::request_head(self.out.borrow_mut().end(), headers, end_stream);
+            self.body.set(Some(body));
+        }
         self.to_head.set(
             headers
                 .iter()
@@ -64,6 +74,35 @@ impl Attempt {
         encode::data(self.out.borrow_mut().end(), body, data, end_stream);
         self.complete.set(self.complete.get() || end_stream);
         self.wake.notify_one();
+    }
+
+    /// Over HTTP/2: the head, once it is there, and whether it is all of the request; `None`: the
+    /// attempt ended before.
+    pub async fn head(&self) -> Option<(Headers, bool)> {
+        while !self.has_ended() {
+            if let Some(head) = self.head.take() {
+                return Some(head);
+            }
+            self.wake.notified().await;
+        }
+        None
+    }
+
+    /// Over HTTP/2: the next piece of the body of at most `room` bytes, and whether the request ends with it.
+    pub fn piece(&self, room: usize) -> Option<(Vec<u8>, bool)> {
+        let mut out = self.out.borrow_mut();
+        let count = room.min(out.len());
+        let piece = out.bytes().get(..count).unwrap_or_default().to_vec();
+        out.consume(count);
+        let end = self.complete.get() && out.is_empty();
+        (end || !piece.is_empty()).then_some((piece, end))
+    }
+
+    /// Until it has ended.
+    pub async fn ended(&self) {
+        while !self.has_ended() {
+            self.wake.notified().await;
+        }
     }
 
     /// It is over: no event of it is wanted, and it keeps no client waiting.

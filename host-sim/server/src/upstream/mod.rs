@@ -2,12 +2,14 @@
 
 pub mod attempt;
 mod exchange;
+pub mod http2;
 pub mod pool;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use host_sim_host::config::Http2;
 use host_sim_host::io::{Event, ResetReason};
 use tokio::net::TcpStream;
 
@@ -20,8 +22,17 @@ use crate::driver::Driver;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Finds or opens a connection for an attempt.
-pub fn open(driver: &Rc<Driver>, attempt: Rc<Attempt>, target: Target, connect_timeout: Duration) {
-    if !driver.pool.give(&target, &attempt) {
+pub fn open(
+    driver: &Rc<Driver>,
+    attempt: Rc<Attempt>,
+    target: Target,
+    connect_timeout: Duration,
+    http2: Option<Http2>,
+) {
+    if let Some(options) = http2 {
+        let run = http2::run(driver.clone(), attempt, target, connect_timeout, options);
+        tokio::task::spawn_local(run);
+    } else if !driver.pool.give(&target, &attempt) {
         tokio::task::spawn_local(run(driver.clone(), attempt, target, connect_timeout));
     }
 }
@@ -49,25 +60,13 @@ async fn connect(
     address: SocketAddr,
     limit: Duration,
 ) -> Option<TcpStream> {
-    let ended = async {
-        while !attempt.has_ended() {
-            attempt.wake.notified().await;
-        }
-    };
     let connected = tokio::select! {
-        connected = tokio::time::timeout(limit, TcpStream::connect(address)) => connected,
-        () = ended => return None,
+        connected = connect_within(address, limit) => connected,
+        () = attempt.ended() => return None,
     };
     let reason = match connected {
-        Ok(Ok(socket)) => {
-            // The pieces of a request are written when they come.
-            let _ = socket.set_nodelay(true);
-            return Some(socket);
-        }
-        Ok(Err(error)) => {
-            ResetReason::ConnectFailure(format!("delayed connect error: {}", system_text(&error)))
-        }
-        Err(_) => ResetReason::ConnectTimeout,
+        Ok(socket) => return Some(socket),
+        Err(reason) => reason,
     };
     driver.forget_attempt(attempt.id);
     attempt.end();
@@ -76,6 +75,22 @@ async fn connect(
         reason,
     });
     None
+}
+
+/// A new connection, or why there is none.
+async fn connect_within(address: SocketAddr, limit: Duration) -> Result<TcpStream, ResetReason> {
+    match tokio::time::timeout(limit, TcpStream::connect(address)).await {
+        Ok(Ok(socket)) => {
+            // The pieces of a request are written when they come.
+            let _ = socket.set_nodelay(true);
+            Ok(socket)
+        }
+        Ok(Err(error)) => Err(ResetReason::ConnectFailure(format!(
+            "delayed connect error: {}",
+            system_text(&error)
+        ))),
+        Err(_) => Err(ResetReason::ConnectTimeout),
+    }
 }
 
 /// The system's own words, as Envoy has them: `Connection refused`.

@@ -106,6 +106,7 @@ impl Engine for Proxy {
                     cluster: "c".to_owned(),
                     address: self.worker,
                     connect_timeout: Duration::from_secs(1),
+                    http2: None,
                 });
                 self.commands.push(Command::SendUpstreamHeaders {
                     upstream,

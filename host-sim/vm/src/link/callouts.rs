@@ -1,22 +1,13 @@
-//! Callouts over HTTP; those over gRPC are not modelled.
+//! Callouts over HTTP.
 
 use std::time::Duration;
 
 use host_sim_host::abi::{HttpCall, Status};
-use wasmtime::{Caller, FuncType, Linker, Val, ValType};
+use wasmtime::{Caller, Linker};
 
 use crate::data::Data;
 use crate::io::import;
 use crate::pairs;
-
-/// Imports of gRPC and how many `i32` they take.
-const GRPC: [(&str, usize); 5] = [
-    ("proxy_grpc_call", 12),
-    ("proxy_grpc_stream", 9),
-    ("proxy_grpc_cancel", 1),
-    ("proxy_grpc_close", 1),
-    ("proxy_grpc_send", 4),
-];
 
 pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
     linker.func_wrap(
@@ -47,17 +38,5 @@ pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
             })
         },
     )?;
-    for (name, parameters) in GRPC {
-        let kind = FuncType::new(
-            linker.engine(),
-            vec![ValType::I32; parameters],
-            [ValType::I32],
-        );
-        linker.func_new("env", name, kind, move |caller, _, results| {
-            let status = import(caller, |io| Err(io.host()?.not_modelled(name)))?;
-            results[0] = Val::I32(status.cast_signed());
-            Ok(())
-        })?;
-    }
     Ok(())
 }

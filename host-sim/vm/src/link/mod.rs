@@ -2,6 +2,7 @@
 
 mod buffers;
 mod callouts;
+mod grpc;
 mod headers;
 mod metrics;
 mod phases;
@@ -26,6 +27,7 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<Data>> {
     metrics::link(&mut linker)?;
     streams::link(&mut linker)?;
     callouts::link(&mut linker)?;
+    grpc::link(&mut linker)?;
     for module in ["wasi_snapshot_preview1", "wasi_unstable"] {
         wasi::link(&mut linker, module)?;
     }

@@ -7,6 +7,9 @@ use crate::data::Data;
 use crate::io::import;
 use crate::pairs;
 
+/// Of gRPC's own; any other number is none.
+const LARGEST_GRPC_STATUS: u32 = 16;
+
 pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
@@ -19,13 +22,16 @@ pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
          body_length: u32,
          headers: u32,
          headers_length: u32,
-         _grpc_status: i32| {
+         grpc_status: i32| {
             import(caller, |io| {
                 let details = io.bytes(details, details_length)?;
                 let body = io.bytes(body, body_length)?;
                 let headers = pairs::read(&io.bytes(headers, headers_length)?);
                 io.host()?.send_local_response(LocalResponse {
                     status,
+                    grpc_status: u32::try_from(grpc_status)
+                        .ok()
+                        .filter(|status| *status <= LARGEST_GRPC_STATUS),
                     details,
                     body,
                     headers,

@@ -98,6 +98,7 @@ fn config(code_path: &Path) -> Bootstrap {
         name: "workers".to_owned(),
         connect_timeout: Duration::from_secs(1),
         endpoints: vec![address(1)],
+        http2: None,
         load_balancing: LoadBalancing::RoundRobin,
         max_retries: 3,
         max_requests: 1024,

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{Answered, Watcher, Whose};
 use crate::abi::{
-    Answer, BufferKind, ContextId, HostCalls, HttpCall, LocalResponse, MapKind, MetricKind,
-    Refusal, StreamKind,
+    Answer, BufferKind, Call, ContextId, GrpcTarget, HostCalls, HttpCall, LocalResponse, MapKind,
+    MetricKind, Refusal, StreamKind,
 };
 use crate::io::Headers;
 
@@ -72,6 +72,15 @@ macro_rules! host_calls {
                 self.watcher.answered(&whose, &asked, &Answered::Bytes(out));
             }
 
+            // Not the guest's: whoever runs it asks.
+            fn next_nested(&mut self) -> Option<Call> {
+                self.host.next_nested()
+            }
+
+            fn nested_done(&mut self) -> Answer<()> {
+                self.host.nested_done()
+            }
+
             fn whose(&mut self) -> Whose {
                 self.host.whose()
             }
@@ -105,6 +114,11 @@ host_calls! {
     IncrementMetric = increment_metric(id: u32, offset: i64) -> Answer<()>;
     RecordMetric = record_metric(id: u32, value: u64) -> Answer<()>;
     GetMetric = get_metric(id: u32) -> Answer<u64>;
+    GrpcCall = grpc_call(message: &'a [u8], timeout: Duration) [target: GrpcTarget] -> Answer<u32>;
+    GrpcStream = grpc_stream() [target: GrpcTarget] -> Answer<u32>;
+    GrpcSend = grpc_send(token: u32, message: &'a [u8], end_of_stream: bool) -> Answer<()>;
+    GrpcClose = grpc_close(token: u32) -> Answer<()>;
+    GrpcCancel = grpc_cancel(token: u32) -> Answer<()>;
     HttpCall = http_call() [call: HttpCall] -> Answer<u32>;
     SendLocalResponse = send_local_response() [response: LocalResponse] -> Answer<()>;
     ContinueStream = continue_stream(stream: StreamKind) -> Answer<()>;

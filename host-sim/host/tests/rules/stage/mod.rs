@@ -233,11 +233,26 @@ impl Stage {
         });
     }
 
+    /// Trailers end the latest attempt's response.
+    pub fn answer_trailers(&mut self, trailers: &[(&str, &str)]) {
+        self.handle(Event::ResponseTrailers {
+            upstream: self.latest(),
+            trailers: lines(trailers),
+        });
+    }
+
     pub fn reset(&mut self, reason: ResetReason) {
         self.handle(Event::UpstreamReset {
             upstream: self.latest(),
             reason,
         });
+    }
+
+    /// Whether the latest attempt was broken off.
+    pub fn is_cancelled(&self) -> bool {
+        let upstream = self.latest();
+        self.commands
+            .contains(&Command::CancelUpstream { upstream })
     }
 
     /// Head, body and end that the latest attempt has been sent.

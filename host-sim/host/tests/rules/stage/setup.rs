@@ -51,6 +51,7 @@ pub fn cluster(name: &str, ports: &[u16]) -> Cluster {
         name: name.to_owned(),
         connect_timeout: Duration::from_secs(5),
         endpoints: ports.iter().map(|port| address(*port)).collect(),
+        http2: None,
         load_balancing: LoadBalancing::RoundRobin,
         max_retries: 1000,
         max_requests: 1024,
@@ -187,6 +188,12 @@ impl Setup {
             RouteAction::Forward(forward) => forward,
             RouteAction::Direct { .. } => panic!("the route answers by itself"),
         }
+    }
+
+    /// Another guest in the place of a filter's.
+    pub fn replace(mut self, name: &str, script: Script) -> Self {
+        self.scripts.insert(name.to_owned(), script);
+        self
     }
 
     /// Changes a downstream filter's plugin.
