@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use host_sim_host::config::{
-    Bootstrap, ClusterChoice, EscapedSlashes, FailurePolicy, Forward, JsonFormat, LoadBalancing,
-    ReplyFilter, Route, RouteAction, UnderscoreHeaders,
+    Bootstrap, ClusterChoice, EscapedSlashes, FailurePolicy, Forward, Http2, JsonFormat,
+    LoadBalancing, ReplyFilter, Route, RouteAction, UnderscoreHeaders,
 };
 use proptest::prelude::*;
 
@@ -202,6 +202,32 @@ fn what_is_left_out_has_envoys_defaults() {
     assert_eq!(
         (cluster.max_pending_requests, cluster.max_connections),
         (1024, 1024)
+    );
+}
+
+#[test]
+fn a_cluster_speaks_http_2_if_it_says_so() {
+    let with = |options: &str| {
+        let name = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+        let text = format!(
+            "- name: c\n    typed_extension_protocol_options: {{{name}: {{\"@type\": type.googleapis.com/{name}, \
+             explicit_http_config: {{{options}}}}}}}\n"
+        );
+        let yaml = refused::SMALLEST.replace("- name: c\n", &text);
+        accepted(&yaml).clusters["c"].http2
+    };
+    assert_eq!(with("http_protocol_options: {}"), None);
+    assert_eq!(with("http2_protocol_options: {}"), Some(Http2::default()));
+    let sized = with(
+        "http2_protocol_options: {max_concurrent_streams: 7, initial_stream_window_size: 70000}",
+    );
+    assert_eq!(
+        sized,
+        Some(Http2 {
+            max_concurrent_streams: Some(7),
+            initial_stream_window_size: Some(70000),
+            initial_connection_window_size: None,
+        })
     );
 }
 

@@ -128,6 +128,11 @@ fn a_value_without_a_place_in_the_model_is_refused() {
         ),
         (
             "- name: c\n",
+            "- name: c\n    typed_extension_protocol_options: {envoy.extensions.upstreams.http.v3.HttpProtocolOptions: {\"@type\": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions, explicit_http_config: {http2_protocol_options: {initial_stream_window_size: 65534}}}}\n",
+            "line 27: CLUSTER.typed_extension_protocol_options.envoy.extensions.upstreams.http.v3.HttpProtocolOptions.explicit_http_config.http2_protocol_options.initial_stream_window_size: 65534: must be at least 65535",
+        ),
+        (
+            "- name: c\n",
             "- name: c\n    lb_policy: RANDOM\n",
             "line 27: CLUSTER.lb_policy: \"RANDOM\": not modelled by host-sim",
         ),
