@@ -90,6 +90,12 @@ fn callback(whose: &Whose, call: &Call, answer: Result<u32, &Trap>) -> Option<St
             token, headers: 0, ..
         } => format!(", token {token}, broken"),
         Call::HttpCallResponse { token, .. } => format!(", token {token}"),
+        Call::GrpcReceive { token, size, .. } => format!(", token {token}, {size} bytes"),
+        Call::GrpcReceiveInitialMetadata { token, .. }
+        | Call::GrpcReceiveTrailingMetadata { token, .. } => format!(", token {token}"),
+        Call::GrpcClose { token, status, .. } => {
+            format!(", token {token}, status {}", status.cast_signed())
+        }
         Call::RequestTrailers { .. } | Call::ResponseTrailers { .. } | Call::Log { .. } => {
             String::new()
         }
@@ -99,7 +105,15 @@ fn callback(whose: &Whose, call: &Call, answer: Result<u32, &Trap>) -> Option<St
     let name = call.export().trim_start_matches("proxy_on_");
     let decision = match (answer, call) {
         (Err(trap), _) => format!(": trapped, {}", shown(format!("{trap:?}").as_bytes())),
-        (Ok(_), Call::Log { .. } | Call::HttpCallResponse { .. }) => String::new(),
+        (
+            Ok(_),
+            Call::Log { .. }
+            | Call::HttpCallResponse { .. }
+            | Call::GrpcReceiveInitialMetadata { .. }
+            | Call::GrpcReceive { .. }
+            | Call::GrpcReceiveTrailingMetadata { .. }
+            | Call::GrpcClose { .. },
+        ) => String::new(),
         (Ok(0), _) => ": continue".to_owned(),
         (Ok(1), _) => ": pause".to_owned(),
         (Ok(other), _) => format!(": {other}"),

@@ -98,7 +98,7 @@ pub struct Driver {
     /// Connections to workers that wait for their next request.
     pub pool: Pool,
     /// Connections over HTTP/2.
-    pub connections: Connections,
+    pub http2: Connections,
     /// One read of any connection; large enough that a prompt comes in few pieces.
     pub read_buffer: RefCell<Vec<u8>>,
 }
@@ -123,7 +123,7 @@ impl Driver {
             entrance_closed: Notify::new(),
             wakers,
             pool: Pool::default(),
-            connections: Connections::default(),
+            http2: Connections::default(),
             read_buffer: RefCell::new(vec![0; READ_BYTES]),
         })
     }

@@ -96,13 +96,9 @@ impl Guest<'_> {
     /// Bytes that can be read now, or NotFound where Envoy has no buffer at all.
     pub(super) fn bytes(&mut self, kind: BufferKind) -> Answer<&[u8]> {
         match kind {
-            BufferKind::RequestBody | BufferKind::ResponseBody => {
+            BufferKind::RequestBody | BufferKind::ResponseBody | BufferKind::GrpcReceiveBuffer => {
                 Ok(self.buffer(kind).map_or(&[], |buffer| buffer.as_slice()))
             }
-            BufferKind::GrpcReceiveBuffer => self
-                .buffer(kind)
-                .map(|bytes| &**bytes)
-                .ok_or(Status::NotFound.into()),
             BufferKind::HttpCallResponseBody => {
                 let answer = self.engine.vms[self.vm].callout_answer.as_ref();
                 answer
@@ -117,10 +113,7 @@ impl Guest<'_> {
                 Ok(&self.engine.plugins[plugin].config.configuration)
             }
             // Envoy has these at any time, with nothing in them.
-            BufferKind::DownstreamData
-            | BufferKind::UpstreamData
-            | BufferKind::GrpcReceiveBuffer
-            | BufferKind::CallData => Ok(&[]),
+            BufferKind::DownstreamData | BufferKind::UpstreamData | BufferKind::CallData => Ok(&[]),
         }
     }
 }

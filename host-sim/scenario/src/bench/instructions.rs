@@ -65,9 +65,13 @@ impl Watcher for InstructionCounts {
         let purpose = match call {
             Call::VmStart { .. } | Call::Configure { .. } => Purpose::Start,
             Call::ContextCreate { parent: 0, .. } => Purpose::Start,
-            Call::Tick { .. } | Call::QueueReady { .. } | Call::HttpCallResponse { .. } => {
-                Purpose::Background
-            }
+            Call::Tick { .. }
+            | Call::QueueReady { .. }
+            | Call::HttpCallResponse { .. }
+            | Call::GrpcReceiveInitialMetadata { .. }
+            | Call::GrpcReceive { .. }
+            | Call::GrpcReceiveTrailingMetadata { .. }
+            | Call::GrpcClose { .. } => Purpose::Background,
             _ => Purpose::Stream,
         };
         let callback = call.export().trim_start_matches("proxy_on_");

@@ -101,13 +101,13 @@ pub async fn place(
     options: Http2,
 ) -> Result<Place, ResetReason> {
     loop {
-        if let Some(place) = driver.connections.free(target) {
+        if let Some(place) = driver.http2.free(target) {
             return Ok(place);
         }
-        let pending = driver.connections.connecting.borrow().get(target).cloned();
+        let pending = driver.http2.connecting.borrow().get(target).cloned();
         let pending = pending.unwrap_or_else(|| {
             let pending = Rc::new(Connecting::default());
-            let mut connecting = driver.connections.connecting.borrow_mut();
+            let mut connecting = driver.http2.connecting.borrow_mut();
             connecting.insert(target.clone(), pending.clone());
             let (driver, target) = (driver.clone(), target.clone());
             tokio::task::spawn_local(open(driver, target, limit, options));
@@ -132,19 +132,19 @@ async fn open(driver: Rc<Driver>, target: Target, limit: Duration, options: Http
         Err(reason) => (Err(reason), None),
     };
     if let Some((connection, _)) = &opened {
-        let mut open = driver.connections.open.borrow_mut();
+        let mut open = driver.http2.open.borrow_mut();
         open.entry(target.clone())
             .or_default()
             .push(connection.clone());
     }
-    let pending = driver.connections.connecting.borrow_mut().remove(&target);
+    let pending = driver.http2.connecting.borrow_mut().remove(&target);
     if let Some(pending) = pending {
         pending.result.replace(Some(result));
         pending.done.notify_waiters();
     }
     if let Some((connection, io)) = opened {
         keep(&connection, io).await;
-        driver.connections.forget(&target, &connection);
+        driver.http2.forget(&target, &connection);
     }
 }
 
