@@ -1,5 +1,6 @@
 //! The host's side of the ABI: what one guest may ask while it is in a call.
 
+mod contexts;
 mod maps;
 mod queues;
 
@@ -11,7 +12,7 @@ use crate::abi::{
     Answer, BufferKind, Call, ContextId, GrpcTarget, HostCalls, HttpCall, LocalResponse, MapKind,
     MetricKind, Refusal, Status, StreamKind,
 };
-use crate::chain::{BodyAt, ChainKey, Direction, Filter};
+use crate::chain::{BodyAt, ChainKey, Direction};
 use crate::engine::Engine;
 use crate::filter::Deferred;
 use crate::grpc::Unary;
@@ -52,46 +53,6 @@ impl<'a> Guest<'a> {
             vm,
             current,
         }
-    }
-
-    fn context(&self) -> ContextId {
-        self.engine.vms[self.vm].effective.unwrap_or(self.current)
-    }
-
-    fn owner(&self) -> Option<Owner> {
-        self.engine.vms[self.vm]
-            .contexts
-            .get(&self.context())
-            .copied()
-    }
-
-    /// Index of the plugin of the context.
-    pub(crate) fn plugin(&mut self) -> Option<usize> {
-        match self.owner()? {
-            Owner::Root(plugin) => Some(plugin),
-            Owner::Filter { chain, filter } => self
-                .engine
-                .filter(chain, filter)
-                .map(|filter| filter.plugin),
-        }
-    }
-
-    /// The chain of the context's stream and the filter in it.
-    pub(crate) fn place(&self) -> Option<(ChainKey, usize)> {
-        match self.owner()? {
-            Owner::Root(_) => None,
-            Owner::Filter { chain, filter } => Some((chain, filter)),
-        }
-    }
-
-    pub(crate) fn filter(&mut self) -> Option<&mut Filter> {
-        let (chain, index) = self.place()?;
-        self.engine.filter(chain, index)
-    }
-
-    /// Whether `on_log` is running, where all heads can be read and none changed.
-    pub(crate) fn logging(&mut self) -> bool {
-        self.filter().is_some_and(|filter| filter.logging)
     }
 
     fn metric(&self, id: u32) -> Result<(MetricKind, String), Status> {
