@@ -5,6 +5,7 @@ pub mod check;
 pub mod render;
 pub mod run;
 pub mod serve;
+pub mod trace;
 
 use host_sim_server::gateway;
 
@@ -19,6 +20,8 @@ pub enum Command {
     Run(run::Options),
     /// Print the `envoy.yaml` of a `gateway.json`.
     Render(render::Options),
+    /// Explain a request.
+    Trace(Box<trace::Options>),
     /// Count instructions.
     Bench(bench::Options),
     /// Say what is wrong with a configuration.
@@ -50,6 +53,7 @@ impl Command {
             Command::Print(text) => print(text)?,
             Command::Serve(options) => gateway::serve(options)?,
             Command::Render(options) => render::run(options)?,
+            Command::Trace(options) => trace::run(options)?,
             Command::Bench(options) => bench::run(options)?,
             Command::Check(options) => return check::run(options),
             Command::Run(options) => run::run(options)?,

@@ -1,11 +1,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use host_sim_scenario::explain::Answer;
 use host_sim_server::gateway;
 use host_sim_server::logs::Level;
 use host_sim_server::source::Source;
 
-use crate::commands::{Command, render, run, serve};
+use crate::commands::{Command, bench, render, run, serve, trace};
 use crate::{HELP, parse};
 
 fn parsed(line: &str) -> Result<Command, String> {
@@ -82,11 +83,34 @@ fn run_takes_files_folders_and_what_is_to_be_done_with_them() {
 }
 
 #[test]
+fn trace_takes_a_request_in_the_words_of_curl() {
+    let Ok(Command::Trace(trace)) = parsed(
+        "trace -c e.yaml -X PUT -H X-One:1 --header two:2 -d @body --path /p --worker-answers 503 hang --seed 4",
+    ) else {
+        panic!("not taken")
+    };
+    assert_eq!(trace.source, trace::Source::Envoy("e.yaml".into()));
+    assert_eq!(trace.data_file, Some(PathBuf::from("body")));
+    let sent = &trace.question.sent;
+    assert_eq!(sent.method.as_deref(), Some("PUT"));
+    assert_eq!(sent.path.as_deref(), Some("/p"));
+    let headers = [("x-one", "1"), ("two", "2")];
+    assert_eq!(
+        sent.headers,
+        headers.map(|(name, value)| (name.to_owned(), value.to_owned()))
+    );
+    assert_eq!(trace.question.answers, [Answer::Status(503), Answer::Hang]);
+    assert_eq!(trace.question.seed, 4);
+}
+
+#[test]
 fn help_is_at_every_level() {
     assert_eq!(parsed("--help"), Ok(Command::Print(HELP)));
     assert_eq!(parsed("serve --help"), Ok(Command::Print(serve::HELP)));
     assert_eq!(parsed("run --help"), Ok(Command::Print(run::HELP)));
     assert_eq!(parsed("render -h"), Ok(Command::Print(render::HELP)));
+    assert_eq!(parsed("bench --help"), Ok(Command::Print(bench::HELP)));
+    assert_eq!(parsed("trace --help"), Ok(Command::Print(trace::HELP)));
 }
 
 #[test]
@@ -112,6 +136,14 @@ fn what_is_wrong_is_said() {
         ("check e.yaml --envoy 1.50", "must be 1.30 to 1.40"),
         ("bench --check --update", "not both"),
         ("bench table.tsv", "table.tsv"),
+        ("trace --gateway a -c b", "one configuration"),
+        ("trace --path v1", "must begin with /"),
+        ("trace -H authorization", "NAME: VALUE"),
+        ("trace --times 0", "must be 1 to 10000"),
+        ("trace --worker-answers 200 maybe", "reset, cut or hang"),
+        ("trace --worker-answers 199", "from 200 to 599"),
+        ("trace --format xml", "text or json"),
+        ("trace envoy.yaml", "envoy.yaml"),
     ] {
         let error = parsed(line).expect_err(line);
         assert!(error.contains(expected), "{line}: {error}");

@@ -12,6 +12,10 @@ fn bench(arguments: &[&str]) -> Output {
         .arg("bench")
         .args(arguments)
         .current_dir(repository())
+        .env(
+            "HOST_SIM_CACHE_DIR",
+            repository().join("target/host-sim-cache"),
+        )
         .output()
         .unwrap()
 }

@@ -98,6 +98,13 @@ impl Request {
         }
     }
 
+    /// With another method.
+    #[must_use]
+    pub fn method(mut self, method: &str) -> Self {
+        method.clone_into(&mut self.method);
+        self
+    }
+
     /// One more header line; the name is in lower case.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {

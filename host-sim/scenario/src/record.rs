@@ -8,6 +8,8 @@ use host_sim_host::abi::watch::{View, Watcher, Whose};
 use host_sim_host::abi::{Call, Trap};
 use host_sim_host::io::{Command, Event, Headers};
 
+use crate::onlook::Onlooker;
+
 /// Most lines of a record; whoever wants to read more wants to search, in a log.
 const MAX_LINES: usize = 20_000;
 /// Most bytes of a body or text that are shown.
@@ -32,23 +34,23 @@ impl Record {
         self.lines(|lines| lines.text())
     }
 
-    /// Timers of a thread are due.
-    pub fn timers(&self, at: Duration, thread: usize) {
+    fn lines<T>(&self, act: impl FnOnce(&mut Lines) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What comes to the threads, and what they want.
+impl Onlooker for Record {
+    fn timers(&self, at: Duration, thread: usize) {
         self.lines(|lines| lines.timers(at, thread));
     }
 
-    /// Something came to a thread.
-    pub fn event(&self, at: Duration, thread: usize, event: &Event) {
+    fn event(&self, at: Duration, thread: usize, event: &Event) {
         self.lines(|lines| lines.event(at, thread, event));
     }
 
-    /// A thread wants something.
-    pub fn command(&self, at: Duration, thread: usize, command: &Command) {
+    fn command(&self, at: Duration, thread: usize, command: &Command) {
         self.lines(|lines| lines.command(at, thread, command));
-    }
-
-    fn lines<T>(&self, act: impl FnOnce(&mut Lines) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

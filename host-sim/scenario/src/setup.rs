@@ -10,6 +10,7 @@ use host_sim_host::abi::watch::{Watcher, Watchers, watched};
 use host_sim_host::{StartError, VmFactory};
 use host_sim_vm::Modules;
 
+use crate::onlook::Onlooker;
 use crate::turns::Turns;
 
 /// What a world is made of besides its configuration.
@@ -30,6 +31,8 @@ pub struct Setup {
     pub watchers: Vec<Arc<dyn Watcher>>,
     /// Folder that keeps compiled modules. The first world of a process decides.
     pub cache: Option<PathBuf>,
+    /// Are shown what goes into the threads and what comes out.
+    pub onlookers: Vec<Arc<dyn Onlooker>>,
 }
 
 impl Default for Setup {
@@ -45,6 +48,7 @@ impl Default for Setup {
             modules,
             watchers: Vec::new(),
             cache: Some(here.join("../../target/host-sim-cache")),
+            onlookers: Vec::new(),
         }
     }
 }

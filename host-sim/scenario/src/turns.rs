@@ -84,7 +84,8 @@ impl Turns {
             return;
         }
         let mut state = self.state();
-        if state.inside.len() < 2 || state.random.next() % state.calls_per_turn != 0 {
+        let calls_per_turn = state.calls_per_turn;
+        if state.inside.len() < 2 || !state.random.next().is_multiple_of(calls_per_turn) {
             return;
         }
         self.pass_on(&mut state);

@@ -1,6 +1,6 @@
 //! The world: worker threads, their clients and workers, and a clock that jumps from event to event.
 
-mod build;
+pub(crate) mod build;
 mod commands;
 mod happen;
 mod round;
@@ -119,7 +119,6 @@ pub struct World {
     access_log: Vec<LogLine>,
     log: Vec<LogLine>,
     trace: Trace,
-    record: Option<Arc<Record>>,
     updates: Vec<Result<(), String>>,
 }
 
@@ -299,7 +298,7 @@ impl World {
 
     /// Writes down from now on what happens.
     pub(crate) fn record(&mut self, record: Arc<Record>) {
-        self.record = Some(record);
+        self.setup.onlookers.push(record);
     }
 
     /// Lines of access logs in the order in which they were written.
@@ -334,6 +333,11 @@ impl World {
 
     /// Runs until all clients are served.
     pub fn run(&mut self) -> Ended {
+        self.run_with(|_| {})
+    }
+
+    /// As [`World::run`], and after each step `look` may change what it likes.
+    pub fn run_with(&mut self, mut look: impl FnMut(&mut World)) -> Ended {
         loop {
             if self.agenda.next().is_none() && !self.is_anyone_waiting() {
                 return Ended::Idle;
@@ -341,6 +345,7 @@ impl World {
             if !self.step(Duration::MAX) {
                 return Ended::Stuck;
             }
+            look(self);
         }
     }
 

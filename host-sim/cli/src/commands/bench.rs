@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use host_sim_scenario::bench::{Comparison, Table, Verdict, measure};
 use lexopt::{Arg, Parser};
 
+use super::serve::CACHE_DIR_VARIABLE;
 use super::{Command, print};
 
 /// Help of the command.
@@ -30,6 +31,8 @@ pub struct Options {
     pub table: PathBuf,
     /// Folder of the modules.
     pub modules: PathBuf,
+    /// Folder that keeps compiled modules.
+    pub cache: Option<PathBuf>,
 }
 
 /// Reads the arguments behind the command's name.
@@ -38,6 +41,7 @@ pub fn parse(parser: &mut Parser) -> Result<Command, lexopt::Error> {
         what: What::Show,
         table: PathBuf::from("filters/instructions.tsv"),
         modules: PathBuf::from("envoy/modules"),
+        cache: std::env::var_os(CACHE_DIR_VARIABLE).map(PathBuf::from),
     };
     while let Some(argument) = parser.next()? {
         match argument {
@@ -46,6 +50,7 @@ pub fn parse(parser: &mut Parser) -> Result<Command, lexopt::Error> {
             Arg::Long("update") if options.what == What::Show => options.what = What::Update,
             Arg::Long("check" | "update") => return Err("--check or --update, not both".into()),
             Arg::Long("table") => options.table = parser.value()?.into(),
+            Arg::Long("cache-dir") => options.cache = Some(parser.value()?.into()),
             Arg::Long("modules") => options.modules = parser.value()?.into(),
             other => return Err(other.unexpected()),
         }
@@ -63,7 +68,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         What::Check => Some(read(&options.table)?),
         What::Show | What::Update => None,
     };
-    let measured = measure(&options.modules)?;
+    let measured = measure(&options.modules, options.cache.clone())?;
     match (options.what, committed) {
         (What::Check, Some(committed)) => check(&options.table, &committed, &measured),
         (What::Update, _) => std::fs::write(&options.table, measured.to_text())

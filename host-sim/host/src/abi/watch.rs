@@ -23,6 +23,9 @@ use calls::Watching;
 pub struct Whose {
     /// Time since the start of the process.
     pub at: Duration,
+    /// Commands of this step that the guests before have brought about: [`crate::Worker::take_commands`] gives
+    /// that many before those that follow from this call.
+    pub queued: usize,
     /// Number of the worker thread.
     pub thread: usize,
     /// Name of the module's file without `.wasm`.

@@ -398,6 +398,7 @@ impl HostCalls for Guest<'_> {
         let module = Path::new(&self.engine.vms[self.vm].config.code_path).file_stem();
         Whose {
             at: self.engine.now.monotonic,
+            queued: self.engine.commands.len(),
             thread: self.engine.index,
             module: module.unwrap_or_default().to_string_lossy().into_owned(),
             plugin: plugin.unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! The requests that are measured, through the whole chain with everything switched on.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,14 +96,19 @@ const CASES: [Case; 9] = [
     },
 ];
 
-/// Measures all requests with the modules of a folder.
+/// Measures all requests with the modules of a folder; `cache` is a folder that keeps compiled ones.
 ///
 /// # Errors
 /// A sentence: the modules cannot be used, or a request did not end as it must.
-pub fn measure(modules: &Path) -> Result<Table, String> {
+pub fn measure(modules: &Path, cache: Option<PathBuf>) -> Result<Table, String> {
+    let setup = Setup {
+        modules: modules.to_owned(),
+        cache,
+        ..Setup::default()
+    };
     let mut table = Table::default();
     for case in &CASES {
-        let (mut world, counts) = world(modules, case.gateway)?;
+        let (mut world, counts) = world(&setup, case.gateway)?;
         if case.name == PLAIN.name {
             table.add("start of a thread", &counts.take(Purpose::Start));
         }
@@ -130,10 +135,7 @@ pub fn measure(modules: &Path) -> Result<Table, String> {
 }
 
 /// Everything switched on, nothing in the way of a request.
-fn world(
-    modules: &Path,
-    change: fn(&mut Value),
-) -> Result<(World, Arc<InstructionCounts>), String> {
+fn world(setup: &Setup, change: fn(&mut Value)) -> Result<(World, Arc<InstructionCounts>), String> {
     let mut gateway = json!({
         "version": 1,
         "auth": {"keys": [{"id": "k1", "sha256": KEY_SHA256, "tenant": "team", "app": "app"}]},
@@ -159,9 +161,8 @@ fn world(
     change(&mut gateway);
     let counts = Arc::new(InstructionCounts::default());
     let setup = Setup {
-        modules: modules.to_owned(),
         watchers: vec![counts.clone()],
-        ..Setup::default()
+        ..setup.clone()
     };
     let world = World::new(&gateway.to_string(), &setup).map_err(|error| error.to_string())?;
     Ok((world, counts))

@@ -36,6 +36,7 @@ pub fn deploy(
             .map(|record| Arc::clone(record) as Arc<dyn Watcher>)
             .into_iter()
             .collect(),
+        onlookers: Vec::new(),
     };
     let mut missed = None;
     let mut edit = |yaml: &str| edited(yaml, &scenario.edits, &setup, &mut missed);

@@ -64,7 +64,6 @@ impl World {
             access_log: Vec::new(),
             log: Vec::new(),
             trace: Trace::default(),
-            record: None,
             updates: Vec::new(),
         };
         for thread in 0..world.threads.len() {
@@ -106,7 +105,7 @@ pub(super) fn addresses(config: &Bootstrap) -> Vec<SocketAddr> {
 }
 
 /// Address → id of the workers of a `gateway.json`.
-pub(super) fn worker_names(gateway_json: &str) -> BTreeMap<SocketAddr, String> {
+pub(crate) fn worker_names(gateway_json: &str) -> BTreeMap<SocketAddr, String> {
     let document: serde_json::Value = serde_json::from_str(gateway_json).unwrap_or_default();
     let workers = document["workers"].as_array().cloned().unwrap_or_default();
     let named = workers.iter().filter_map(|worker| {

@@ -6,6 +6,8 @@ use std::time::Duration;
 use host_sim_host::Worker as Thread;
 use host_sim_host::io::{Command, Event, Now};
 
+use crate::onlook::Onlooker;
+
 use super::{HAPPENINGS_LIMIT, Item, World};
 
 /// All threads tick at the same moments, for as long as a run lasts, and few ticks have anything to race for. So of the rounds
@@ -49,9 +51,7 @@ impl World {
             match thread {
                 Next::Timers(thread) => {
                     self.trace.add(self.now, thread, &"timers");
-                    if let Some(record) = &self.record {
-                        record.timers(self.now, thread);
-                    }
+                    self.show(|onlooker, now| onlooker.timers(now, thread));
                     round.insert(thread, Work::Timers);
                 }
                 Next::Item => self.take_item(&mut round),
@@ -141,9 +141,7 @@ impl World {
 
     fn note(&mut self, thread: usize, event: &Event) {
         self.trace.add(self.now, thread, event);
-        if let Some(record) = &self.record {
-            record.event(self.now, thread, event);
-        }
+        self.show(|onlooker, now| onlooker.event(now, thread, event));
     }
 
     /// One thread after the other, in an order of the seed.
@@ -191,11 +189,16 @@ impl World {
             let (thread, commands) = &mut queues[choice];
             if let Some(command) = commands.pop_front() {
                 self.trace.add(self.now, *thread, &command);
-                if let Some(record) = &self.record {
-                    record.command(self.now, *thread, &command);
-                }
-                self.obey(*thread, command);
+                let thread = *thread;
+                self.show(|onlooker, now| onlooker.command(now, thread, &command));
+                self.obey(thread, command);
             }
+        }
+    }
+
+    fn show(&self, mut what: impl FnMut(&dyn Onlooker, Duration)) {
+        for onlooker in &self.setup.onlookers {
+            what(&**onlooker, self.now);
         }
     }
 

@@ -21,9 +21,9 @@ fn verdict(before: &[(&str, u64)], after: &[(&str, u64)]) -> Verdict {
 
 #[test]
 fn two_measurements_give_the_same_numbers() {
-    let modules = Setup::default().modules;
-    let first = measure(&modules).unwrap();
-    assert_eq!(first, measure(&modules).unwrap());
+    let Setup { modules, cache, .. } = Setup::default();
+    let first = measure(&modules, cache.clone()).unwrap();
+    assert_eq!(first, measure(&modules, cache).unwrap());
     assert_eq!(Table::read(&first.to_text()), Ok(first));
 }
 
