@@ -165,11 +165,3 @@ fn what_cannot_be_read_is_said() {
         assert!(error.contains(expected), "{error}");
     }
 }
-
-/// The shipped scenarios are the documentation of every feature by example: they hold.
-#[test]
-fn the_shipped_scenarios_hold_and_so_do_their_golden_traces() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let output = run(&root, &["tests/scenarios", "--check-golden"]);
-    assert!(output.status.success(), "{}", text(&output.stdout));
-}

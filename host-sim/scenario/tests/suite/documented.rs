@@ -29,3 +29,36 @@ fn the_example_of_the_help_holds() {
     let lines: Vec<String> = example.lines().map(cut).collect();
     holds(&lines.join("\n"));
 }
+
+/// They run as a step of `scripts/test`; here is what makes them documentation.
+#[test]
+fn every_shipped_scenario_is_read_says_what_it_shows_and_is_listed() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/scenarios");
+    let page = std::fs::read_to_string(folder.join("README.md")).expect("a list");
+    let mut count = 0;
+    for entry in std::fs::read_dir(&folder).expect("scenarios") {
+        let path = entry.expect("a file").path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if name.ends_with(".trace") {
+            assert!(
+                path.with_extension("yaml").exists(),
+                "{name} is of no scenario"
+            );
+        }
+        if !name.ends_with(".yaml") {
+            continue;
+        }
+        count += 1;
+        let text = std::fs::read_to_string(&path).expect("text");
+        if let Err(problems) = host_sim_scenario::file::read(&text) {
+            panic!("{name}: {problems:?}");
+        }
+        assert!(text.starts_with("# "), "{name} says what it shows");
+        assert!(page.contains(&format!("`{name}`")), "{name} is not listed");
+    }
+    assert!(count >= 25, "{count}");
+}
