@@ -131,16 +131,6 @@ impl Notes {
         self.add_in(Severity::Warning, rule, parent, field, what, fix);
     }
 
-    /// An error of the file as a whole.
-    pub fn whole_file(
-        &mut self,
-        rule: &'static str,
-        what: impl Into<String>,
-        fix: impl Into<String>,
-    ) {
-        self.add(Severity::Error, rule, 1, String::new(), what, fix);
-    }
-
     /// A fault of the gateway's own document, in its own words.
     pub fn document_fault(&mut self, line: usize, fault: &ConfigError) {
         let what = match &fault.value {

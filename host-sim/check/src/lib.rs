@@ -12,7 +12,7 @@ mod rules;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use host_sim_envoy::{RenderOptions, render};
+use host_sim_envoy::{RenderError, RenderOptions, render};
 use host_sim_host::VmFactory;
 
 pub use finding::{Finding, Severity};
@@ -101,11 +101,21 @@ fn gateway_json(input: &Input, options: &Options, notes: &mut Notes) {
         ..defaults
     };
     match render(&input.text, &rendering) {
-        Err(error) => notes.whole_file(
-            "gateway-document",
-            error.to_string(),
-            "name at least one worker",
-        ),
+        Err(RenderError::NoWorker) => {
+            let what = "[]: must not be empty: Envoy takes no route without a cluster";
+            let line = locate::line(&input.text, "workers", "");
+            let fix = "name at least one worker";
+            notes.add(
+                Severity::Error,
+                "gateway-document",
+                line,
+                "workers".to_owned(),
+                what,
+                fix,
+            );
+        }
+        // The document was right a moment ago.
+        Err(RenderError::Config(fault)) => notes.document_fault(1, &fault),
         Ok(yaml) => {
             let mut rendered = Notes::new(&format!("{} (rendered)", input.name));
             bootstrap::check(&yaml, None, options, &mut rendered);

@@ -9,11 +9,13 @@ use host_sim_host::abi::VmFactory;
 use host_sim_host::config::{Bootstrap, Plugin as Config, VmConfig};
 use host_sim_host::io::{Command, Now};
 use host_sim_host::{Process, StartError, Worker};
+use refusals::Refusal;
+
+mod refusals;
 
 use crate::Options;
 use crate::facts::{Facts, Plugin, string_value};
-use crate::finding::{Notes, Severity};
-use crate::locate;
+use crate::finding::Notes;
 
 /// A file with one plugin, whose parts are replaced.
 const STAGE: &str = include_str!("modules/stage.yaml");
@@ -21,12 +23,6 @@ const STAGE: &str = include_str!("modules/stage.yaml");
 const PLACEHOLDER: &str = "set-where-envoy-runs";
 /// All random numbers of a start come from it.
 const SEED: u64 = 1;
-
-/// A plugin that refused, and what it logged.
-struct Refusal<'f, 'a> {
-    plugin: &'f Plugin<'a>,
-    said: Vec<String>,
-}
 
 /// Starts every plugin; one that refuses does not keep the others from being started.
 pub fn check(facts: &Facts<'_>, options: &Options, notes: &mut Notes) {
@@ -53,7 +49,7 @@ pub fn check(facts: &Facts<'_>, options: &Options, notes: &mut Notes) {
         }
         started.push(config);
     }
-    refused(&refusals, notes);
+    refusals::note(&refusals, notes);
 }
 
 /// The plugin in the form of the engine; `None` if its configuration is no text or its code no file,
@@ -211,56 +207,5 @@ fn capabilities(plugin: &Plugin<'_>, vm: &VmConfig, vms: &dyn VmFactory, notes: 
             what,
             "allow them too, or leave the restriction out",
         );
-    }
-}
-
-/// One finding for one reason, whoever gave it.
-fn refused(refusals: &[Refusal<'_, '_>], notes: &mut Notes) {
-    let mut reasons: Vec<(&str, Vec<&Refusal<'_, '_>>)> = Vec::new();
-    for refusal in refusals {
-        let said = refusal
-            .said
-            .last()
-            .map_or("it says nothing about why", String::as_str);
-        match reasons.iter_mut().find(|(reason, _)| *reason == said) {
-            Some((_, by)) => by.push(refusal),
-            None => reasons.push((said, vec![refusal])),
-        }
-    }
-    for (reason, by) in reasons {
-        let Some(first) = by.first() else { continue };
-        let names: Vec<&str> = by.iter().map(|refusal| refusal.plugin.name()).collect();
-        let reason = reason
-            .strip_prefix("configuration refused: ")
-            .unwrap_or(reason);
-        let fix = "Envoy does not start with it: correct the configuration";
-        let own = first.plugin.module.is_some();
-        let document = first.plugin.document().filter(|_| own);
-        let Some(text) = document.as_ref().and_then(|document| document.text()) else {
-            notes.error(
-                "module-refuses",
-                &first.plugin.at,
-                format!("{}: {reason}", names.join(", ")),
-                fix,
-            );
-            continue;
-        };
-        let place = document.as_ref().unwrap_or(&first.plugin.at);
-        let (path, what) = reason.split_once(": ").unwrap_or(("", reason));
-        let path = if path == "document" { "" } else { path };
-        let line = place.line_of_text(locate::line(text, path, what));
-        let says = format!(" (says {})", names.join(", "));
-        // The reader of the document has found the same; that the modules agree is worth knowing.
-        if !notes.amend("gateway-document", line, &says) {
-            let what = format!("{what}{says}");
-            notes.add(
-                Severity::Error,
-                "module-refuses",
-                line,
-                path.to_owned(),
-                what,
-                fix,
-            );
-        }
     }
 }
