@@ -106,10 +106,15 @@ impl Plugin {
         self.field("allow_on_headers_stop_iteration", json!(true))
     }
 
-    /// Sets a field of the plugin's configuration.
+    /// Sets a field of the plugin's configuration; `null` takes it away.
     #[must_use]
     pub fn field(mut self, name: &str, value: Value) -> Self {
-        self.fields[name] = value;
+        match self.fields.as_object_mut() {
+            Some(fields) if value.is_null() => {
+                fields.remove(name);
+            }
+            _ => self.fields[name] = value,
+        }
         self
     }
 

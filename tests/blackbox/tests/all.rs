@@ -56,12 +56,16 @@ mod rows;
 mod same_answer;
 #[path = "all/shipped.rs"]
 mod shipped;
+#[path = "all/streaming.rs"]
+mod streaming;
 #[path = "all/support.rs"]
 mod support;
 #[path = "all/time_limits.rs"]
 mod time_limits;
 #[path = "all/tokens.rs"]
 mod tokens;
+#[path = "all/trap_policies.rs"]
+mod trap_policies;
 #[path = "all/trapped_vms.rs"]
 mod trapped_vms;
 #[path = "all/traps.rs"]

@@ -12,6 +12,7 @@ both_engines![
     a_length_over_the_limit_is_refused_before_the_body_comes,
     a_client_that_asks_first_is_told_to_go_on_or_refused,
     the_default_limit_is_four_mebibytes,
+    long_prompts_are_no_matter_of_envoys_buffers,
 ];
 
 envoy_only!["host-sim speaks HTTP/1.1 only": http2_has_the_same_limit, http2_requests_are_served, http2_requests_without_a_body_are_answered];
@@ -116,6 +117,29 @@ fn a_length_over_the_limit_is_refused_before_the_body_comes(engine: Engine) {
 
     assert_eq!(response.outcome(), refused(413, "request_too_large"));
     assert_eq!(world.hits(), [0]);
+}
+
+/// C21
+fn long_prompts_are_no_matter_of_envoys_buffers(engine: Engine) {
+    let world = World::on(engine)
+        .worker("w1")
+        .endpoint("chat", &[("w1", "large")])
+        .start();
+    let limit = 4 * 1024 * 1024;
+    let lengths = [32_768, 32_769, 1_000_000, limit - 1, limit];
+
+    for length in lengths {
+        assert_eq!(world.chat(&body(length)).status, 200, "{length}");
+    }
+    let refusal = world.chat(&body(limit + 1));
+
+    assert_eq!(refusal.outcome(), refused(413, "request_too_large"));
+    let text = String::from_utf8_lossy(&refusal.body).into_owned();
+    assert!(text.contains("4194304"), "it names the limit: {text}");
+    // The served name is one byte longer than the public one.
+    let requests = world.worker("w1").requests();
+    let arrived: Vec<usize> = requests.iter().map(|request| request.body.len()).collect();
+    assert_eq!(arrived, lengths.map(|length| length + 1));
 }
 
 fn the_default_limit_is_four_mebibytes(engine: Engine) {

@@ -39,6 +39,7 @@ fn a_chat_is_answered_by_the_worker_under_the_name_it_serves(engine: Engine) {
     );
 }
 
+/// C97
 fn a_streamed_chat_arrives_chunk_by_chunk(engine: Engine) {
     let world = one_worker(engine);
     world.fail("w1", Faults::interrupt(At::Events(1), How::Hold));

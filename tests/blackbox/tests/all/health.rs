@@ -10,6 +10,7 @@ use crate::support::{CHAT, chat_request, refused};
 both_engines![
     a_draining_worker_leaves_and_returns,
     a_dead_worker_leaves_and_recovers,
+    checks_come_once_an_interval_however_many_threads_there_are,
     a_worker_that_has_the_model_comes_before_one_that_has_not,
     checks_carry_the_workers_key_and_no_client_can_pretend_to_be_one,
     a_check_that_fails_in_any_way_traps_nothing_and_the_next_one_counts,
@@ -88,6 +89,28 @@ fn a_dead_worker_leaves_and_recovers(engine: Engine) {
     }
     world.worker("w1").accept_again();
     wait_for(&world, "w1");
+}
+
+/// C13
+fn checks_come_once_an_interval_however_many_threads_there_are(engine: Engine) {
+    const CHECKS: usize = 6;
+    let world = checked(engine).concurrency(4).start();
+    let is_check =
+        |seen: &Seen| matches!(seen, Seen::Request(request) if request.path() == "/readyz");
+    let wait = |count| {
+        let came = world.worker("w1").wait_until(PATIENCE, |recorded| {
+            let checks = recorded.iter().filter(|one| is_check(&one.seen));
+            checks.count() >= count
+        });
+        assert!(came, "w1 is not asked {count} times");
+    };
+    wait(1);
+    let started = Instant::now();
+    wait(CHECKS);
+
+    // A second apart, give or take a tenth: four threads that all ask would need a quarter of it.
+    let least = Duration::from_millis(900) * (CHECKS as u32 - 2);
+    assert!(started.elapsed() >= least, "{:?}", started.elapsed());
 }
 
 fn a_worker_that_has_the_model_comes_before_one_that_has_not(engine: Engine) {

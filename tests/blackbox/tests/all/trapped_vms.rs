@@ -97,6 +97,7 @@ fn a_claim_of_a_trapped_vm_is_free_after_its_lease(engine: Engine) {
     });
 }
 
+/// C13
 fn another_thread_checks_the_workers_when_the_one_that_did_trapped(engine: Engine) {
     let world = World::on(engine)
         .trappable()
