@@ -7,6 +7,5 @@ mod guest;
 mod io;
 mod link;
 mod modules;
-mod pairs;
 
 pub use modules::{Bounds, Modules, SetupError};

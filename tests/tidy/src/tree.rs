@@ -15,6 +15,8 @@ const BUILD_OUTPUT: &[&str] = &[
     "target",
     "tests/fuzz/target",
     "tests/bench/target",
+    "tests/fuzz/target",
+    "tests/fuzz/corpus",
 ];
 
 /// Folders whose functions may be named as the proof of a promise.

@@ -4,6 +4,7 @@
 
 mod call;
 mod kinds;
+pub mod pairs;
 pub mod watch;
 
 use std::fmt;

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use host_sim_host::abi::{HttpCall, Status};
+use host_sim_host::abi::{HttpCall, Status, pairs};
 use wasmtime::{Caller, Linker};
 
 use crate::data::Data;
 use crate::io::import;
-use crate::pairs;
 
 pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
     linker.func_wrap(

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use host_sim_host::abi::{Answer, GrpcTarget};
+use host_sim_host::abi::{Answer, GrpcTarget, pairs};
 use wasmtime::{Caller, Linker};
 
 use crate::data::Data;
 use crate::io::{Io, import};
-use crate::pairs;
 
 /// Pointer and length of four arguments: service, its name, method, metadata.
 type Target = [(u32, u32); 4];

@@ -1,11 +1,10 @@
 //! Header maps and properties.
 
-use host_sim_host::abi::{Answer, HostCalls, MapKind, Status};
+use host_sim_host::abi::{Answer, HostCalls, MapKind, Status, pairs};
 use wasmtime::{Caller, Linker};
 
 use crate::data::Data;
 use crate::io::import;
-use crate::pairs;
 
 fn map(number: u32) -> Answer<MapKind> {
     MapKind::from_number(number).ok_or(Status::BadArgument.into())

@@ -1,11 +1,10 @@
 //! What a guest does with a stream: answer, resume, close.
 
-use host_sim_host::abi::{LocalResponse, Status, StreamKind};
+use host_sim_host::abi::{LocalResponse, Status, StreamKind, pairs};
 use wasmtime::{Caller, Linker};
 
 use crate::data::Data;
 use crate::io::import;
-use crate::pairs;
 
 /// Of gRPC's own; any other number is none.
 const LARGEST_GRPC_STATUS: u32 = 16;

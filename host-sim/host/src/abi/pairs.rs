@@ -1,7 +1,7 @@
 //! Lists of pairs on the wire: a count, the lengths, then names and values each followed by NUL.
 
 /// A list of pairs.
-pub(crate) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+pub type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Envoy takes no more bytes from a guest; a longer list counts as empty.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -10,7 +10,8 @@ const MAX_PAIRS: usize = 1024;
 
 /// Reads a list. What is too long, or does not end exactly at its size, is an empty list, without an
 /// error: that is what Envoy does.
-pub(crate) fn read(bytes: &[u8]) -> Pairs {
+#[must_use]
+pub fn read(bytes: &[u8]) -> Pairs {
     if bytes.len() > MAX_BYTES {
         Vec::new()
     } else {
@@ -43,7 +44,8 @@ fn parse(bytes: &[u8]) -> Option<Pairs> {
 }
 
 /// Writes a list; an empty one is no bytes at all.
-pub(crate) fn write(pairs: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
+#[must_use]
+pub fn write(pairs: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
     if pairs.is_empty() {
         return Vec::new();
     }
