@@ -9,6 +9,7 @@ pub mod differential;
 mod document;
 pub mod engine;
 mod gateway;
+pub mod grpc;
 mod guest;
 pub mod h2;
 mod log;

@@ -86,6 +86,20 @@ impl<'a> Raw<'a> {
         self
     }
 
+    /// A cluster that speaks HTTP/2 to these places, with further fields.
+    #[must_use]
+    pub fn http2_cluster(mut self, name: &str, hosts: &[SocketAddr], fields: Value) -> Self {
+        let mut cluster = plain_cluster(name, hosts);
+        let options = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+        cluster["typed_extension_protocol_options"] = json!({options: {
+            "@type": format!("type.googleapis.com/{options}"),
+            "explicit_http_config": {"http2_protocol_options": {}},
+        }});
+        extend(&mut cluster, fields);
+        self.clusters.push(cluster);
+        self
+    }
+
     /// The action of the only route.
     #[must_use]
     pub fn route(mut self, route: Value) -> Self {

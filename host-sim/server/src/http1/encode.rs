@@ -49,6 +49,9 @@ pub fn response_head(
     out.extend_from_slice(format!("HTTP/1.1 {status} {}\r\n", reason(status)).as_bytes());
     let close = close || asks_to_close(headers);
     let has_length = fields(out, headers);
+    if close {
+        out.extend_from_slice(b"connection: close\r\n");
+    }
     let without_body = matches!(status, 204 | 304);
     let mut body = BodyEncoding::Plain;
     if without_body {
@@ -62,9 +65,6 @@ pub fn response_head(
     }
     if to_head {
         body = BodyEncoding::Dropped;
-    }
-    if close {
-        out.extend_from_slice(b"connection: close\r\n");
     }
     out.extend_from_slice(b"\r\n");
     WrittenHead { body, close }
