@@ -17,8 +17,25 @@ use crate::stream::{Stream, StreamKey};
 const RESPONSE_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 /// Tokens of a VM go in steps of four.
 const TOKEN_STEP: u32 = 4;
-/// `proxy_get_status` after a callout that broke.
-const BROKEN_CONNECTION: u32 = 9;
+/// How a callout ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Answered,
+    Broke,
+    /// The answer has more bytes than may be kept.
+    TooLarge,
+}
+
+impl End {
+    /// What `proxy_get_status` gives afterwards, as seen in Envoy.
+    fn status(self) -> (u32, Vec<u8>) {
+        match self {
+            End::Answered => (0, Vec::new()),
+            End::Broke => (9, b"reset".to_vec()),
+            End::TooLarge => (11, b"reset".to_vec()),
+        }
+    }
+}
 
 /// One callout under way.
 #[derive(Debug)]
@@ -118,7 +135,7 @@ impl Engine {
             callout.headers = head;
         }
         if end {
-            self.callout_complete(key, false);
+            self.callout_complete(key, End::Answered);
         }
     }
 
@@ -130,11 +147,11 @@ impl Engine {
             return;
         };
         if callout.body.len() + data.len() > RESPONSE_LIMIT_BYTES {
-            return self.callout_complete(key, true);
+            return self.callout_complete(key, End::TooLarge);
         }
         callout.body.extend_from_slice(data);
         if end {
-            self.callout_complete(key, false);
+            self.callout_complete(key, End::Answered);
         }
     }
 
@@ -145,14 +162,14 @@ impl Engine {
         if let Some(callout) = self.callout(key) {
             callout.trailers = Some(trailers);
         }
-        self.callout_complete(key, false);
+        self.callout_complete(key, End::Answered);
     }
 
     pub(crate) fn callout_broke(&mut self, key: StreamKey) {
         if let Some(number) = self.exchange_of(key) {
             return self.grpc_error(number, status::INTERNAL);
         }
-        self.callout_complete(key, true);
+        self.callout_complete(key, End::Broke);
     }
 
     /// The root context that waits for these is ending.
@@ -186,7 +203,7 @@ impl Engine {
     }
 
     /// Ends a callout and tells its root context, unless that is gone or still in the call that began it.
-    fn callout_complete(&mut self, key: StreamKey, broke: bool) {
+    fn callout_complete(&mut self, key: StreamKey, end: End) {
         let StreamKey::Callout(number) = key else {
             return;
         };
@@ -198,19 +215,18 @@ impl Engine {
         if callout.sending || slot.failed || slot.generation != callout.generation {
             return;
         }
-        let answer = if broke {
-            slot.status = (BROKEN_CONNECTION, b"reset".to_vec());
-            CalloutAnswer {
-                headers: None,
-                body: Vec::new(),
-                trailers: None,
-            }
-        } else {
-            slot.status = (0, Vec::new());
+        slot.status = end.status();
+        let answer = if end == End::Answered {
             CalloutAnswer {
                 headers: Some(callout.headers),
                 body: callout.body,
                 trailers: callout.trailers,
+            }
+        } else {
+            CalloutAnswer {
+                headers: None,
+                body: Vec::new(),
+                trailers: None,
             }
         };
         let count =

@@ -113,6 +113,7 @@ fn head(status: u16, headers: &[(&'static str, &'static str)]) -> Response<()> {
     response.body(()).expect("a valid head")
 }
 
+const MIB: usize = 1024 * 1024;
 const GRPC: (&str, &str) = ("content-type", "application/grpc");
 
 async fn answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
@@ -136,6 +137,12 @@ async fn answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>) 
         "Html" => {
             let text = head(200, &[("content-type", "text/html")]);
             whole(&mut respond, text, b"<html>", None);
+        }
+        // As many MiB as the number behind the name.
+        name if name.starts_with("Mib") => {
+            let count: usize = name.trim_start_matches("Mib").parse().unwrap_or_default();
+            let text = head(200, &[("content-type", "text/plain")]);
+            whole(&mut respond, text, &vec![b'x'; count * MIB], None);
         }
         "Garbage" => whole(&mut respond, good(), b"\x07\0\0\0\x02hi", Some("0")),
         "Compressed" => whole(&mut respond, good(), b"\x01\0\0\0\x02hi", Some("0")),
