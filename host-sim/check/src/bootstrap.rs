@@ -42,7 +42,7 @@ fn refused(notes: &mut Notes, problem: &Problem) {
     let Problem {
         path, line, what, ..
     } = problem;
-    let fix = "correct it: neither Envoy nor host-sim starts with it";
+    let fix = "correct it: Envoy or host-sim does not start with it";
     notes.add(
         Severity::Error,
         "form",

@@ -139,7 +139,7 @@ impl<'a> At<'a> {
     /// The items of a list.
     pub fn items(&self) -> Read<Vec<Self>> {
         let Value::List(items) = &self.node.value else {
-            return Err(self.problem("must be a list"));
+            return Err(self.without_model("must be a list"));
         };
         let item = |(index, node)| self.below(&format!("[{index}]"), node);
         Ok(items.iter().enumerate().map(item).collect())
@@ -204,19 +204,34 @@ impl<'a> At<'a> {
             Value::Plain(text) => boolean(text),
             _ => None,
         }
-        .ok_or_else(|| self.problem("must be true or false"))
+        .ok_or_else(|| self.another_spelling("must be true or false"))
+    }
+
+    /// A value of another spelling than the simulator's reader takes. In quotes, with zeros in front or
+    /// alone where a list is asked for Envoy takes some; what it does not take is told by its own
+    /// messages.
+    fn another_spelling(&self, what: &str) -> Problem {
+        let fits = match &self.node.value {
+            Value::Quoted(text) => boolean(text).is_some() || text.parse::<u64>().is_ok(),
+            Value::Plain(text) => text.parse::<u64>().is_ok() || text.starts_with("0x"),
+            Value::List(_) | Value::Map(_) => false,
+        };
+        match fits {
+            true => self.without_model(what),
+            false => self.problem(what),
+        }
     }
 
     /// A whole number, decimal.
     pub fn number(&self, largest: u64) -> Read<u64> {
         let Value::Plain(text) = &self.node.value else {
-            return Err(self.problem("must be a whole number"));
+            return Err(self.another_spelling("must be a whole number"));
         };
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
         let decimal = digits && (text == "0" || !text.starts_with('0'));
         let number = text.parse().ok().filter(|_| decimal);
-        let number: u64 =
-            number.ok_or_else(|| self.problem(format!("{text}: must be a whole number")))?;
+        let number: u64 = number
+            .ok_or_else(|| self.another_spelling(&format!("{text}: must be a whole number")))?;
         if number > largest {
             return Err(self.problem(format!("{number}: must be at most {largest}")));
         }
@@ -295,8 +310,15 @@ impl<'a> Fields<'a> {
 
     /// A field that must be there.
     pub fn required(&mut self, key: &str) -> Read<At<'a>> {
-        self.optional(key)
-            .ok_or_else(|| self.at.problem(format!("{key}: is missing")))
+        self.optional(key).ok_or_else(|| {
+            let camel = camel_case(key);
+            match self.left.iter().any(|field| field.key == camel) {
+                true => self
+                    .at
+                    .without_model(format!("{camel}: only {key} is read by host-sim")),
+                false => self.at.problem(format!("{key}: is missing")),
+            }
+        })
     }
 
     /// A field that may be left out, read.
@@ -322,4 +344,20 @@ impl<'a> Fields<'a> {
         name.map(str::to_owned)
             .ok_or_else(|| at.not_modelled(&text))
     }
+}
+
+/// The other spelling of a field that Envoy takes: `statPrefix`.
+fn camel_case(key: &str) -> String {
+    let mut out = String::with_capacity(key.len());
+    let mut upper = false;
+    for character in key.chars() {
+        if character == '_' {
+            upper = true;
+        } else if std::mem::take(&mut upper) {
+            out.push(character.to_ascii_uppercase());
+        } else {
+            out.push(character);
+        }
+    }
+    out
 }

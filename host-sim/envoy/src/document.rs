@@ -172,13 +172,10 @@ impl<'a> Place<'a> {
         self.get(fields)?.text()
     }
 
-    /// A boolean in any spelling of YAML 1.1, without quotes.
+    /// A boolean in any spelling of YAML 1.1; Envoy takes quoted ones as well.
     #[must_use]
     pub fn boolean(&self) -> Option<bool> {
-        match &self.node.value {
-            Value::Plain(text) => plain::boolean(text),
-            _ => None,
-        }
+        plain::boolean(self.text()?)
     }
 
     /// Whether a field some steps down is there and true.
