@@ -10,6 +10,7 @@ use crate::chain::{ChainKey, Filter, Side};
 use crate::config::{FailurePolicy, Plugin, VmConfig};
 use crate::engine::Engine;
 use crate::filter::{Deferred, Failed};
+use crate::filter_state::Declared;
 use crate::grpc;
 use crate::host_calls::Guest;
 use crate::timers::{Timer, TimerId};
@@ -40,6 +41,8 @@ pub(crate) struct VmSlot {
     pub(crate) contexts: BTreeMap<ContextId, Owner>,
     /// Set by `proxy_set_effective_context`, for one call.
     pub(crate) effective: Option<ContextId>,
+    /// Names of properties that contexts have declared.
+    pub(crate) declared: BTreeMap<(ContextId, Vec<u8>), Declared>,
     pub(crate) deferred: VecDeque<(ContextId, Deferred)>,
     pub(crate) next_token: u32,
     pub(crate) metrics: BTreeMap<u32, (MetricKind, String)>,
@@ -119,6 +122,7 @@ impl VmSlot {
             next_context: 1,
             contexts: BTreeMap::new(),
             effective: None,
+            declared: BTreeMap::new(),
             deferred: VecDeque::new(),
             next_token: 0,
             metrics: BTreeMap::new(),
@@ -151,6 +155,12 @@ impl VmSlot {
         self.contexts.clear();
         self.deferred.clear();
         self.metrics.clear();
+    }
+
+    /// A context is gone, and with it what it declared.
+    pub(crate) fn forget_declared(&mut self, context: ContextId) {
+        let all = (context, Vec::new())..(context + 1, Vec::new());
+        self.declared.extract_if(all, |_, _| true).for_each(drop);
     }
 
     /// Keeps a line for the error message of a start that fails.

@@ -56,13 +56,50 @@ const ATTRIBUTES: [&str; 11] = [
     "node",
 ];
 
+/// Names that have nothing below them.
+const ALONE: [&str; 4] = [
+    "plugin_name",
+    "plugin_root_id",
+    "plugin_vm_id",
+    "connection_id",
+];
+
+/// Attributes that are maps with values of their own kinds, for which there is no form for guests.
+const MAPS: [&str; 7] = [
+    "request",
+    "response",
+    "source",
+    "destination",
+    "connection",
+    "upstream",
+    "filter_state",
+];
+
+/// A path that goes on behind a value that is no map.
+fn beyond_a_value(first: &str, rest: &[&str]) -> bool {
+    let is_list = matches!(rest.first(), Some(&("headers" | "trailers")));
+    let plain = MAPS.contains(&first) && first != "filter_state";
+    plain && rest.len() > if is_list { 2 } else { 1 }
+}
+
 impl Guest<'_> {
+    fn is_map(&self, name: &str) -> bool {
+        MAPS.contains(&name) && self.stream().is_some()
+    }
+
     /// Reads an attribute or a property; segments of the path are parted by NUL.
     pub(crate) fn property(&mut self, path: &[u8]) -> Answer<Vec<u8>> {
         let absent = || Refusal::Tell(Status::NotFound);
         let text = String::from_utf8(path.to_vec()).map_err(|_| absent())?;
+        let text = text.strip_suffix('\0').unwrap_or(&text);
         let segments: Vec<&str> = text.split('\0').collect();
         let (first, rest) = segments.split_first().ok_or_else(absent)?;
+        if path.is_empty() || (rest.is_empty() && self.is_map(first)) {
+            return Err(Status::SerializationFailure.into());
+        }
+        if !rest.is_empty() && ALONE.contains(first) || beyond_a_value(first, rest) {
+            return Err(absent());
+        }
         let value = match *first {
             "plugin_name" | "plugin_root_id" | "plugin_vm_id" => self.plugin_attribute(first),
             "connection_id" => self.connection(&["id"]),
@@ -103,11 +140,7 @@ impl Guest<'_> {
     }
 
     fn filter_state(&self, key: &str) -> Option<Vec<u8>> {
-        self.stream()?
-            .info
-            .filter_state
-            .get(key.as_bytes())
-            .cloned()
+        self.stream()?.info.filter_state.attribute(key.as_bytes())
     }
 
     fn plugin_attribute(&mut self, name: &str) -> Option<Value> {
@@ -266,8 +299,26 @@ impl Guest<'_> {
     }
 }
 
-/// `request.headers` followed by a name.
+/// `request.headers` followed by a name, or all of them.
 fn header_of(headers: Option<&Headers>, rest: &[&str]) -> Option<Value> {
+    if rest.len() == 1 {
+        return Some(Value::Bytes(all_of(headers.map_or(&[], Vec::as_slice))));
+    }
     let name = rest.get(1)?.to_ascii_lowercase();
     headers::get(headers?, name.as_bytes()).map(|value| Value::Bytes(value.to_vec()))
+}
+
+/// Header lines as the ABI's list of pairs: a count, all lengths, then all texts, each with a NUL.
+fn all_of(headers: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
+    let number = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
+    let mut bytes = number(headers.len()).to_vec();
+    for (name, value) in headers {
+        bytes.extend(number(name.len()));
+        bytes.extend(number(value.len()));
+    }
+    for text in headers.iter().flat_map(|(name, value)| [name, value]) {
+        bytes.extend_from_slice(text);
+        bytes.push(0);
+    }
+    bytes
 }

@@ -1,12 +1,12 @@
 //! What the engine keeps of a request: a client's, or a callout's (which has no filters).
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chain::Chain;
 use crate::config::Listener;
+use crate::filter_state::FilterState;
 use crate::flags::Flag;
 use crate::grpc::status;
 use crate::io::{Headers, Now, StreamId};
@@ -81,7 +81,7 @@ pub(crate) enum Response {
 #[derive(Clone, Debug)]
 pub(crate) struct Info {
     pub(crate) started: Now,
-    pub(crate) filter_state: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(crate) filter_state: FilterState,
     pub(crate) flags: Vec<Flag>,
     pub(crate) details: Option<String>,
     pub(crate) response_code: Option<u16>,
@@ -107,7 +107,7 @@ impl Info {
     pub(crate) fn new(started: Now) -> Self {
         Info {
             started,
-            filter_state: BTreeMap::new(),
+            filter_state: FilterState::default(),
             flags: Vec::new(),
             details: None,
             response_code: None,

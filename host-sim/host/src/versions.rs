@@ -296,6 +296,7 @@ impl Engine {
             self.vms[vm].deferred.clear();
         }
         self.vms[vm].contexts.remove(&root);
+        self.vms[vm].forget_declared(root);
     }
 
     /// Deletes root contexts that are done, and VMs without any.

@@ -116,6 +116,29 @@ impl Io<'_, '_> {
         Ok(())
     }
 
+    /// The same for a guest that may pass null pointers for what it does not want.
+    pub(crate) fn give_if_wanted(
+        &mut self,
+        bytes: &[u8],
+        pointer_at: u32,
+        length_at: u32,
+    ) -> Answer<()> {
+        let length = u32::try_from(bytes.len()).map_err(|_| Status::InvalidMemoryAccess)?;
+        if pointer_at != 0 {
+            let pointer = if bytes.is_empty() {
+                0
+            } else {
+                self.allocate(length)?
+            };
+            self.put(pointer, bytes)?;
+            self.put_u32(pointer_at, pointer)?;
+        }
+        if length_at != 0 {
+            self.put_u32(length_at, length)?;
+        }
+        Ok(())
+    }
+
     /// Room in the guest's memory. An allocator that traps kills the guest, but only once its call is
     /// over: until then it goes on with a status, as in Envoy.
     fn allocate(&mut self, length: u32) -> Answer<u32> {

@@ -240,6 +240,8 @@ pub trait HostCalls {
     fn get_current_time_nanoseconds(&mut self) -> u64;
     fn set_effective_context(&mut self, context: ContextId) -> Answer<()>;
     fn done(&mut self) -> Answer<()>;
+    /// Whether there is one of that name. If not, nothing is written for the guest.
+    fn knows_foreign_function(&mut self, name: &[u8]) -> bool;
     fn call_foreign_function(&mut self, name: &[u8], argument: &[u8]) -> Answer<Vec<u8>>;
 
     /// Whose call it is now, for a [`watch::Watcher`]; no guest can ask for it.

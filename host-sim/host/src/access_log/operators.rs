@@ -60,8 +60,8 @@ pub(super) fn evaluate(operator: &Operator, facts: &Facts<'_>) -> Value {
             let value = facts
                 .info
                 .filter_state
-                .get(format!("wasm.{name}").as_bytes());
-            Value::text(value.filter(|_| facts.properties))
+                .plain(format!("wasm.{name}").as_bytes());
+            Value::text(value.as_deref().filter(|_| facts.properties))
         }
         Operator::LocalReplyBody => Value::text(Some(&facts.info.local_reply_body)),
         Operator::Protocol => Value::text(Some("HTTP/1.1")),

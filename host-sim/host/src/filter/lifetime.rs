@@ -72,6 +72,7 @@ impl Engine {
             }
             self.run_deferred_ends(vm);
             self.vms[vm].contexts.remove(&context);
+            self.vms[vm].forget_declared(context);
         }
         if let Some(filter) = self.filter(key, index) {
             filter.context = None;

@@ -7,7 +7,10 @@ use crate::guests::Owner;
 
 impl Guest<'_> {
     pub(super) fn context(&self) -> ContextId {
-        self.engine.vms[self.vm].effective.unwrap_or(self.current)
+        let slot = &self.engine.vms[self.vm];
+        // One that is gone meanwhile is meant no more.
+        let effective = slot.effective.filter(|it| slot.contexts.contains_key(it));
+        effective.unwrap_or(self.current)
     }
 
     pub(super) fn owner(&self) -> Option<Owner> {

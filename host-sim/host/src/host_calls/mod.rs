@@ -1,6 +1,7 @@
 //! The host's side of the ABI: what one guest may ask while it is in a call.
 
 mod contexts;
+mod foreign;
 mod maps;
 mod queues;
 
@@ -21,19 +22,6 @@ use crate::headers;
 use crate::inline::{self, Side};
 use crate::io::Headers;
 use crate::stream::StreamKey;
-
-/// Foreign functions that Envoy has and this host does not model.
-const FOREIGN_NOT_MODELLED: [&str; 9] = [
-    "verify_signature",
-    "sign",
-    "compress",
-    "uncompress",
-    "set_envoy_filter_state",
-    "declare_property",
-    "expr_create",
-    "expr_evaluate",
-    "expr_delete",
-];
 
 /// Low bits of a metric's id name its kind.
 const METRIC_KIND_BITS: u32 = 2;
@@ -114,17 +102,7 @@ impl HostCalls for Guest<'_> {
     }
 
     fn set_property(&mut self, path: &[u8], value: &[u8]) -> Answer<()> {
-        let (key, _) = self.place().ok_or(Status::NotFound)?;
-        let stream = self
-            .engine
-            .stream_of(key)
-            .and_then(|key| self.engine.streams.get_mut(&key));
-        let stream = stream.ok_or(Status::NotFound)?;
-        stream
-            .info
-            .filter_state
-            .insert([b"wasm.", path].concat(), value.to_vec());
-        Ok(())
+        self.set_guest_property(path, value)
     }
 
     fn get_header_map_pairs(&mut self, map: MapKind) -> Answer<Headers> {
@@ -375,19 +353,11 @@ impl HostCalls for Guest<'_> {
     }
 
     fn call_foreign_function(&mut self, name: &[u8], argument: &[u8]) -> Answer<Vec<u8>> {
-        if name == b"clear_route_cache" && argument.is_empty() {
-            if let Some((key, _)) = self.place() {
-                self.engine.clear_route_cache(key);
-            }
-            return Ok(Vec::new());
-        }
-        match FOREIGN_NOT_MODELLED
-            .iter()
-            .find(|known| known.as_bytes() == name)
-        {
-            Some(known) => Err(self.not_modelled(known)),
-            None => Err(Status::NotFound.into()),
-        }
+        self.foreign(name, argument)
+    }
+
+    fn knows_foreign_function(&mut self, name: &[u8]) -> bool {
+        Self::knows_foreign(name)
     }
 
     fn whose(&mut self) -> Whose {

@@ -4,6 +4,7 @@ mod bodies;
 mod callouts;
 mod connection_manager;
 mod connections;
+mod foreign;
 mod grpc;
 mod hosts;
 mod leaving;

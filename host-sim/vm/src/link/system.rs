@@ -91,8 +91,14 @@ fn foreign(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
             import(caller, |io| {
                 let name = io.bytes(name, name_length)?;
                 let argument = io.bytes(argument, argument_length)?;
-                let result = io.host()?.call_foreign_function(&name, &argument)?;
-                io.give(&result, pointer_out, length_out)
+                if !io.host()?.knows_foreign_function(&name) {
+                    return Err(Status::NotFound.into());
+                }
+                let result = io.host()?.call_foreign_function(&name, &argument);
+                // Envoy writes both numbers whatever came out, unless the guest does not want them.
+                let bytes = result.as_deref().unwrap_or_default();
+                io.give_if_wanted(bytes, pointer_out, length_out)?;
+                result.map(|_| ())
             })
         },
     )?;

@@ -127,6 +127,7 @@ host_calls! {
     GetCurrentTimeNanoseconds = get_current_time_nanoseconds() -> u64;
     SetEffectiveContext = set_effective_context(context: ContextId) -> Answer<()>;
     Done = done() -> Answer<()>;
+    KnowsForeignFunction = knows_foreign_function(name: &'a [u8]) -> bool;
     CallForeignFunction = call_foreign_function(name: &'a [u8], argument: &'a [u8]) -> Answer<Vec<u8>>;
     NotModelled = not_modelled(import: &'static str) -> Refusal;
     HostLog = host_log(level: &'static str, text: &'a str) -> ();
@@ -160,6 +161,12 @@ impl Show for Refusal {
 impl Show for () {
     fn show(&self) -> Answered<'_> {
         Answered::Nothing
+    }
+}
+
+impl Show for bool {
+    fn show(&self) -> Answered<'_> {
+        Answered::Number(u64::from(*self))
     }
 }
 
