@@ -107,14 +107,37 @@ fn an_allocator_that_calls_the_host_is_stopped() {
 #[test]
 fn what_is_not_modelled_says_so_once() {
     let text = in_request(
-        r#"(import "env" "proxy_grpc_cancel" (func $cancel (param i32) (result i32)))"#,
-        "",
-        r#"(if (i32.ne (i32.const 12) (call $cancel (i32.const 1))) (then unreachable))"#,
+        r#"(import "env" "proxy_call_foreign_function" (func $call (param i32 i32 i32 i32 i32 i32) (result i32)))"#,
+        r#"(data (i32.const 0) "expr_create")"#,
+        r#"(if (i32.ne (i32.const 12)
+                 (call $call (i32.const 0) (i32.const 11) (i32.const 0) (i32.const 4) (i32.const 64) (i32.const 68)))
+             (then unreachable))"#,
     );
     let mut stage = start(&text).unwrap();
     assert!(stage.request(1, &[]).is_some() && stage.request(2, &[]).is_some());
-    let said = |command: &&host_sim_host::io::Command| matches!(command, host_sim_host::io::Command::Log { text, .. } if text.contains("proxy_grpc_cancel"));
+    let said = |command: &&host_sim_host::io::Command| matches!(command, host_sim_host::io::Command::Log { text, .. } if text.contains("expr_create"));
     assert_eq!(stage.commands.iter().filter(said).count(), 1);
+}
+
+#[test]
+fn a_foreign_function_writes_its_result_only_where_it_is_wanted() {
+    let text = in_request(
+        r#"(import "env" "proxy_call_foreign_function" (func $call (param i32 i32 i32 i32 i32 i32) (result i32)))"#,
+        r#"(data (i32.const 0) "compressnone")"#,
+        r#"(i32.store (i32.const 64) (i32.const 7))
+           (i32.store (i32.const 68) (i32.const 7))
+           (if (i32.ne (i32.const 1)
+                 (call $call (i32.const 8) (i32.const 4) (i32.const 0) (i32.const 4) (i32.const 64) (i32.const 68)))
+             (then unreachable))
+           (if (i32.ne (i32.const 7) (i32.load (i32.const 64))) (then unreachable))
+           (if (call $call (i32.const 0) (i32.const 8) (i32.const 0) (i32.const 4) (i32.const 0) (i32.const 0))
+             (then unreachable))
+           (if (i32.ne (i32.const 0x706d6f63) (i32.load (i32.const 0))) (then unreachable))
+           (if (call $call (i32.const 0) (i32.const 8) (i32.const 0) (i32.const 4) (i32.const 64) (i32.const 68))
+             (then unreachable))
+           (if (i32.lt_u (i32.load (i32.const 68)) (i32.const 8)) (then unreachable))"#,
+    );
+    assert!(start(&text).unwrap().request(1, &[]).is_some());
 }
 
 #[test]
