@@ -4,11 +4,13 @@ mod body;
 mod matching;
 mod metrics;
 mod response;
+mod times;
+mod together;
 mod whole;
 
 use std::fmt::Display;
 
-use crate::file::{Scenario, show_time};
+use crate::file::{Gateway, Scenario, show_time};
 use crate::play::{Failure, Sent};
 use crate::world::World;
 
@@ -43,7 +45,14 @@ pub fn known(scenario: &Scenario, world: &World) -> Result<(), Failure> {
         names.extend(order.iter().map(|name| (*line, &**name)));
     }
     let there: Vec<&str> = world.worker_names().collect();
-    let missing = names.iter().find(|(_, name)| !there.contains(name));
+    let later = new_workers(scenario);
+    let is_there = |name: &str| there.contains(&name);
+    let plans = scenario.workers.len();
+    let missing = names.iter().enumerate().find(|(index, (_, name))| {
+        // Who is to behave in some way is there from the start; others may come with an update.
+        !is_there(name) && (*index < plans || !later.iter().any(|new| new == name))
+    });
+    let missing = missing.map(|(_, place)| place);
     missing.map_or(Ok(()), |(line, name)| {
         Err(failure(
             *line,
@@ -52,6 +61,18 @@ pub fn known(scenario: &Scenario, world: &World) -> Result<(), Failure> {
             "the gateway has no worker of that name",
         ))
     })
+}
+
+/// Ids of the workers of all updates that are written in the scenario.
+fn new_workers(scenario: &Scenario) -> Vec<String> {
+    let documents = scenario
+        .updates
+        .iter()
+        .filter_map(|update| match &update.gateway {
+            Gateway::Inline(json) => Some(crate::world::worker_names(json)),
+            Gateway::Json(_) | Gateway::Envoy(_) => None,
+        });
+    documents.flat_map(|names| names.into_values()).collect()
 }
 
 /// A failure without context.
@@ -73,6 +94,12 @@ fn failure(
 /// The beginning of a body.
 fn short_of(body: &[u8]) -> String {
     matching::short(&String::from_utf8_lossy(body))
+}
+
+/// Items between brackets.
+fn list<T: AsRef<str>>(items: &[T]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    format!("[{}]", items.join(", "))
 }
 
 /// Bounds as they are read: `3`, `3 to 5`, `at least 3`.

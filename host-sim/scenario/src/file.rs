@@ -12,22 +12,26 @@ mod model;
 mod parts;
 mod requests;
 mod units;
+mod wanted;
 mod workers;
 
 use host_sim_envoy::yaml::{At, Fields, Problems, Read, Unknown, parse};
 use host_sim_envoy::{Kind, Problem};
 
 pub use gateway::key_text;
-pub use model::{
-    Behaviour, Count, Cut, Edit, Ending, Expected, Gateway, Matcher, MetricName, Range,
-    RequestPlan, Scenario, Start, Test, Update, Upstream, Whole, WorkerExpected, WorkerPlan,
-};
+pub use model::{Behaviour, Cut, Edit, Gateway, RequestPlan, Scenario, Start, Update, WorkerPlan};
 pub(crate) use units::show_time;
+pub use wanted::{
+    Count, Ending, Expected, Matcher, MetricName, Range, Test, Upstream, Whole, WorkerExpected,
+};
 
 /// Most requests of a scenario, repetitions counted: more is a load test, which this is not.
 pub const MAX_REQUESTS: usize = 10_000;
-/// Most bytes of one body, of a request or of an answer: beyond every limit of the gateway.
-pub const MAX_BODY_BYTES: usize = 256 * 1024 * 1024;
+/// Most bytes of one body, of a request or of an answer: twice what a gateway can be told to take.
+pub const MAX_BODY_BYTES: usize = 128 * 1024 * 1024;
+/// Most bytes of the bodies of all requests, repetitions counted, and of all answers that are written
+/// down: they lie in memory at the same time.
+pub const MAX_BODIES_BYTES: usize = 256 * 1024 * 1024;
 /// Most pieces of one body.
 pub const MAX_PIECES: usize = 10_000;
 /// Most seeds that one scenario runs with.

@@ -15,6 +15,8 @@ use crate::world::World;
 
 /// Most things that happen in one run of a scenario. The largest shipped one needs a hundredth.
 pub const MAX_HAPPENINGS: u64 = 5_000_000;
+/// Most bytes of all answers of one run: they are kept until it has been judged.
+pub const MAX_RESPONSE_BYTES: u64 = 1024 * 1024 * 1024;
 /// How long a client is waited for after the last request was sent. Envoy's own time limits are far
 /// below; whoever still waits then waits for ever.
 pub const PATIENCE: Duration = Duration::from_secs(2 * 3_600);
@@ -121,6 +123,10 @@ impl World {
                 "after {MAX_HAPPENINGS} events it is not over, at {:?} of the run",
                 self.now()
             );
+            return Err(stopped(1, "the run", text));
+        }
+        if self.response_bytes() > MAX_RESPONSE_BYTES {
+            let text = format!("all answers together have more than {MAX_RESPONSE_BYTES} bytes");
             return Err(stopped(1, "the run", text));
         }
         Ok(self.step(deadline))

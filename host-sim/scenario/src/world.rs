@@ -6,6 +6,8 @@ mod happen;
 mod round;
 mod update;
 
+pub(crate) use build::worker_names;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,6 +118,8 @@ pub struct World {
     now: Duration,
     wall: Duration,
     happenings: u64,
+    /// Bytes of all bodies that clients got.
+    response_bytes: u64,
     access_log: Vec<LogLine>,
     log: Vec<LogLine>,
     trace: Trace,
@@ -278,6 +282,11 @@ impl World {
     pub fn change_first(&mut self, at: Duration, worker: &str, change: Change) {
         let site = self.site(worker);
         self.agenda.add(at, FIRST, Item::Change(site, change));
+    }
+
+    /// Bytes of all bodies that clients got; they lie in memory.
+    pub(crate) fn response_bytes(&self) -> u64 {
+        self.response_bytes
     }
 
     /// How many things have happened.

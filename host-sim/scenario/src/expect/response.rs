@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::body::{self, Message, Wanted, compare};
 use super::matching::{Got, short};
-use super::{failure, short_of};
+use super::{failure, list, short_of, times, together};
 use crate::client::{End, RequestId, Response};
 use crate::file::{Ending, Expected, RequestPlan, show_time};
 use crate::play::{Failure, Sent};
@@ -38,7 +38,7 @@ pub fn judge(one: &Sent<'_>, all: &[Sent<'_>], world: &World, failures: &mut Vec
             ..failure
         }));
     }
-    together(one, world, failures);
+    together::judge(one, world, failures);
 }
 
 fn each(plan: &RequestPlan, id: RequestId, all: &[Sent<'_>], world: &World) -> Vec<Failure> {
@@ -64,7 +64,7 @@ fn each(plan: &RequestPlan, id: RequestId, all: &[Sent<'_>], world: &World) -> V
     };
     failures.extend(body::judge(&wanted, &message));
     failures.extend(same_body(expected, &content, all, world));
-    failures.extend(times(expected, response, world.sent(id)));
+    failures.extend(times::judge(expected, response, world.sent(id)));
     if let Some((line, attempts)) = &expected.attempts {
         let got = world.attempts(id);
         if got != *attempts {
@@ -108,42 +108,6 @@ fn same_body(expected: &Expected, body: &[u8], all: &[Sent<'_>], world: &World) 
     let other = world.response(*other.ids.first()?).body();
     let what = format!("the body of {name}");
     (other != body).then(|| failure(*line, what, short_of(&other), short_of(body)))
-}
-
-fn times(expected: &Expected, response: &Response, sent: Option<Duration>) -> Vec<Failure> {
-    let sent = sent.unwrap_or_default();
-    let mut failures = Vec::new();
-    let end = match response.end {
-        End::Pending => None,
-        End::Complete(at) | End::Broken(at) | End::Left(at) => Some(at),
-    };
-    for (what, range, at) in [
-        ("first_byte", expected.first_byte, response.started),
-        ("took", expected.took, end),
-    ] {
-        let Some(range) = range else { continue };
-        let time = at.map(|at| at.saturating_sub(sent));
-        if !time.is_some_and(|time| range.holds(time)) {
-            let got = time.map_or("never".to_owned(), show_time);
-            failures.push(failure(range.line, what, range.shown(), got));
-        }
-    }
-    if let Some(count) = &expected.pieces
-        && !count.holds(response.pieces.len())
-    {
-        let got = response.pieces.len();
-        failures.push(failure(count.line, "pieces", count.shown(), got));
-    }
-    if let Some((line, times)) = &expected.pieces_at {
-        let got = response.pieces.iter();
-        let got: Vec<Duration> = got.map(|(at, _)| at.saturating_sub(sent)).collect();
-        if got != *times {
-            let show =
-                |times: &[Duration]| list(&times.iter().map(|t| show_time(*t)).collect::<Vec<_>>());
-            failures.push(failure(*line, "pieces_at", show(times), show(&got)));
-        }
-    }
-    failures
 }
 
 fn upstream(expected: &Expected, id: RequestId, world: &World) -> Vec<Failure> {
@@ -214,54 +178,6 @@ fn log(expected: &Expected, id: RequestId, world: &World) -> Vec<Failure> {
         .map(|(n, m)| (n, m))
         .filter_map(compare)
         .collect()
-}
-
-fn together(one: &Sent<'_>, world: &World, failures: &mut Vec<Failure>) {
-    let name = &one.plan.name;
-    let statuses: Vec<u16> = one
-        .ids
-        .iter()
-        .map(|id| world.response(*id).status)
-        .collect();
-    for (status, count) in &one.plan.expected.statuses {
-        let got = statuses.iter().filter(|one| *one == status).count();
-        if !count.holds(got) {
-            let what = format!("{name}: statuses.{status}");
-            let text = format!("{got} of {}: {}", statuses.len(), tally(&statuses));
-            failures.push(failure(count.line, what, count.shown(), text));
-        }
-    }
-    let served: Vec<&str> = one
-        .ids
-        .iter()
-        .filter_map(|id| world.attempts(*id).last().copied())
-        .collect();
-    for (worker, count) in &one.plan.expected.served_by {
-        let got = served.iter().filter(|one| *one == worker).count();
-        if !count.holds(got) {
-            let what = format!("{name}: served_by.{worker}");
-            let text = format!("{got} of {}: {}", one.ids.len(), tally(&served));
-            failures.push(failure(count.line, what, count.shown(), text));
-        }
-    }
-}
-
-/// How often each value is there, as `200 3 times, 503 once`.
-fn tally<T: Ord + std::fmt::Display>(values: &[T]) -> String {
-    let mut counts = std::collections::BTreeMap::new();
-    for value in values {
-        *counts.entry(value).or_insert(0_usize) += 1;
-    }
-    let parts: Vec<String> = counts
-        .iter()
-        .map(|(value, count)| format!("{value} x{count}"))
-        .collect();
-    parts.join(", ")
-}
-
-fn list<T: AsRef<str>>(items: &[T]) -> String {
-    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
-    format!("[{}]", items.join(", "))
 }
 
 /// What is known of a request, to read after a failure.

@@ -3,7 +3,7 @@
 use host_sim_envoy::yaml::{At, Fields, Read};
 
 use super::matchers::{count, counts, headers, matcher, matchers, range, size};
-use super::model::{Count, Ending, Expected, MetricName, Upstream, Whole, WorkerExpected};
+use super::wanted::{Count, Ending, Expected, MetricName, Upstream, Whole, WorkerExpected};
 use super::{MAX_PIECES, fault, parts, units};
 
 /// `requests[].expect`

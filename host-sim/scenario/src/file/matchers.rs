@@ -3,7 +3,7 @@
 use host_sim_envoy::yaml::{At, Fields, Read, Value as Yaml};
 use serde_json::Value;
 
-use super::model::{Count, Matcher, Range, Test};
+use super::wanted::{Count, Matcher, Range, Test};
 use super::{fault, json, units};
 
 /// A value itself, or a map of tests.

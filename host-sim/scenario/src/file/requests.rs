@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::gateway::key_text;
 use super::model::{Cut, RequestPlan, Start};
 use super::parts::Keys;
-use super::{MAX_PIECES, MAX_REQUESTS, bodies, expectations, fault, units};
+use super::{MAX_BODIES_BYTES, MAX_PIECES, MAX_REQUESTS, bodies, expectations, fault, units};
 
 /// Where chats go.
 const CHAT_PATH: &str = "/v1/chat/completions";
@@ -17,7 +17,7 @@ pub fn requests(fields: &mut Fields<'_>, keys: &Keys) -> Read<Vec<RequestPlan>> 
         return Ok(Vec::new());
     };
     let mut plans: Vec<RequestPlan> = Vec::new();
-    let mut total = 0;
+    let (mut total, mut bytes) = (0, 0_usize);
     for at in list.items()? {
         let plan = at.map(|fields| request(&at, fields, keys, plans.len()))?;
         if plans.iter().any(|other| other.name == plan.name) {
@@ -40,6 +40,13 @@ pub fn requests(fields: &mut Fields<'_>, keys: &Keys) -> Read<Vec<RequestPlan>> 
                 &at,
                 format!("there are more than {MAX_REQUESTS} requests"),
             ));
+        }
+        let body = plan.body.as_ref().map_or(0, Vec::len);
+        bytes = bytes.saturating_add(body.saturating_mul(plan.times));
+        if bytes > MAX_BODIES_BYTES {
+            let what =
+                format!("the bodies of all requests have more than {MAX_BODIES_BYTES} bytes");
+            return Err(fault(&at, what));
         }
         plans.push(plan);
     }

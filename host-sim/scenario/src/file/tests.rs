@@ -203,6 +203,11 @@ fn what_is_wrong_is_told_with_its_place() {
             "requests[1]: there are more than 10000 requests",
         ),
         (
+            "requests:\n- {size: 100MB}\n- {size: 100MB, times: 2}\n",
+            3,
+            "requests[1]: the bodies of all requests have more than",
+        ),
+        (
             "requests:\n- {body: abc, cut: [2, 1]}\n",
             2,
             "requests[0].cut: must be rising offsets",

@@ -7,17 +7,32 @@ use host_sim_envoy::yaml::{At, Fields, Read, Value as Yaml};
 use mock_worker::{At as Place, Drip, Faults, How, Interrupt};
 
 use super::model::{Behaviour, WorkerPlan};
-use super::{bodies, fault, parts, units};
+use super::{MAX_BODIES_BYTES, bodies, fault, parts, units};
 
 /// `workers`
 pub fn workers(fields: &mut Fields<'_>) -> Read<BTreeMap<String, WorkerPlan>> {
-    let Some(at) = fields.optional("workers") else {
+    let Some(list) = fields.optional("workers") else {
         return Ok(BTreeMap::new());
     };
-    let entries = at.entries()?.into_iter();
-    entries
-        .map(|(name, at)| Ok((name.to_owned(), at.map(|fields| worker(&at, fields))?)))
-        .collect()
+    let mut plans = BTreeMap::new();
+    let mut bytes = 0_usize;
+    for (name, at) in list.entries()? {
+        let plan = at.map(|fields| worker(&at, fields))?;
+        let faults = plan
+            .behaviours
+            .iter()
+            .filter_map(|(_, one)| one.faults.as_ref());
+        bytes += faults
+            .filter_map(|faults| faults.body.as_ref())
+            .map(String::len)
+            .sum::<usize>();
+        if bytes > MAX_BODIES_BYTES {
+            let what = format!("the bodies of all answers have more than {MAX_BODIES_BYTES} bytes");
+            return Err(fault(&at, what));
+        }
+        plans.insert(name.to_owned(), plan);
+    }
+    Ok(plans)
 }
 
 fn worker(at: &At<'_>, fields: &mut Fields<'_>) -> Read<WorkerPlan> {

@@ -61,6 +61,7 @@ impl World {
             now: Duration::ZERO,
             wall: WALL_START,
             happenings: 0,
+            response_bytes: 0,
             access_log: Vec::new(),
             log: Vec::new(),
             trace: Trace::default(),

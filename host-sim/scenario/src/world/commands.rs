@@ -27,14 +27,17 @@ impl World {
                 stream,
                 data,
                 end_stream,
-            } => self.with_response(thread, stream, |response| {
-                if !data.is_empty() {
-                    response.pieces.push((now, data));
-                }
-                if end_stream {
-                    response.end = End::Complete(now);
-                }
-            }),
+            } => {
+                self.response_bytes += data.len() as u64;
+                self.with_response(thread, stream, |response| {
+                    if !data.is_empty() {
+                        response.pieces.push((now, data));
+                    }
+                    if end_stream {
+                        response.end = End::Complete(now);
+                    }
+                });
+            }
             Command::SendTrailers {
                 stream,
                 trailers: _,

@@ -73,3 +73,23 @@ fn a_run_goes_on_until_its_time() {
     let report = run("until: 90s\nrequests: [{chat: chat}]\n");
     assert_eq!(report.runs[0].time, std::time::Duration::from_secs(90));
 }
+
+#[test]
+fn a_worker_that_comes_with_an_update_can_be_expected_but_not_told_what_to_do_before() {
+    let update = "updates:
+- at: 5s
+  gateway:
+    version: 1
+    auth: {mode: off}
+    workers: [{id: w9, address: 127.0.0.1:9109}]
+    endpoints: [{name: chat, targets: [{worker: w9}]}]
+";
+    holds(&format!(
+        "{update}requests: [{{at: 6s, chat: chat, expect: {{attempts: w9}}}}]\nexpect: {{workers: {{w9: {{requests: 1}}}}}}\n"
+    ));
+    let report = run(&format!("{update}workers: {{w9: {{status: 503}}}}\n"));
+    assert!(
+        report.problems[0].contains("no worker of that name"),
+        "{report:?}"
+    );
+}
