@@ -6,6 +6,8 @@ mod bench;
 mod deployment;
 #[path = "all/determinism.rs"]
 mod determinism;
+#[path = "all/explain.rs"]
+mod explain;
 #[path = "all/faults.rs"]
 mod faults;
 #[path = "all/idempotency.rs"]

@@ -31,8 +31,8 @@ struct Record {
     steps: Vec<Placed>,
     /// Callbacks that run now, the innermost last.
     under_way: Vec<Option<UnderWay>>,
-    /// Callouts of the request, by module and token.
-    callouts: BTreeSet<(String, u64)>,
+    /// Callouts of the request, by module, protocol and token.
+    callouts: BTreeSet<(String, Over, u64)>,
     attempts: Vec<Attempt>,
     /// Place of an attempt by its number in the thread.
     upstreams: BTreeMap<UpstreamId, usize>,
@@ -41,8 +41,14 @@ struct Record {
     /// Where the present step of the world begins, and how many of its commands came.
     step_begins: usize,
     commands: usize,
-    /// Data of one direction that follows on data is one line.
     access_log: Vec<(String, String)>,
+}
+
+/// Protocols of callouts: each has tokens of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Over {
+    Http,
+    Grpc,
 }
 
 /// A step, and behind how many commands of its round it came.
@@ -121,13 +127,16 @@ impl Record {
         if self.stream.is_none() || self.steps.len() >= STEPS_LIMIT {
             return false;
         }
-        match call {
-            Call::HttpCallResponse { token, .. } => {
-                let key = (whose.module.clone(), u64::from(*token));
-                self.callouts.contains(&key)
-            }
-            _ => whose.stream == self.stream,
-        }
+        let (over, token) = match *call {
+            Call::HttpCallResponse { token, .. } => (Over::Http, token),
+            Call::GrpcReceiveInitialMetadata { token, .. }
+            | Call::GrpcReceive { token, .. }
+            | Call::GrpcReceiveTrailingMetadata { token, .. }
+            | Call::GrpcClose { token, .. } => (Over::Grpc, token),
+            _ => return whose.stream == self.stream,
+        };
+        let key = (whose.module.clone(), over, u64::from(token));
+        self.callouts.contains(&key)
     }
 }
 
@@ -180,8 +189,13 @@ impl Watcher for Recorder {
         if let (false, Some(action)) = (refused, action(asked)) {
             under_way.asked_for = Some(action);
         }
-        if let (Asked::HttpCall { .. }, Answered::Number(token)) = (asked, answered) {
-            record.callouts.insert((whose.module.clone(), *token));
+        let over = match asked {
+            Asked::HttpCall { .. } => Over::Http,
+            Asked::GrpcCall { .. } | Asked::GrpcStream { .. } => Over::Grpc,
+            _ => return,
+        };
+        if let Answered::Number(token) = answered {
+            record.callouts.insert((whose.module.clone(), over, *token));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Host calls, callbacks and their answers as words.
 
 use host_sim_host::abi::watch::{Answered, Asked};
-use host_sim_host::abi::{BufferKind, Call, MapKind, Refusal, Trap};
+use host_sim_host::abi::{BufferKind, Call, GrpcTarget, MapKind, Refusal, Trap};
 
 /// Characters of one value.
 const VALUE_LENGTH: usize = 60;
@@ -64,6 +64,12 @@ fn buffer(buffer: BufferKind) -> &'static str {
         BufferKind::PluginConfiguration => "plugin configuration",
         _ => "other buffer",
     }
+}
+
+/// Service and method of a call over gRPC.
+fn method(target: &GrpcTarget) -> String {
+    let (service, method) = (name(&target.service_name), name(&target.method_name));
+    format!("{}, {service}/{method}", value(&target.service))
 }
 
 /// The rest of a body is asked for with the largest length.
@@ -147,6 +153,26 @@ pub(super) fn arguments(asked: &Asked<'_>) -> String {
                 call.timeout
             )
         }
+        Asked::GrpcCall {
+            message,
+            timeout,
+            target,
+        } => format!("{}, {} bytes, {timeout:?}", method(target), message.len()),
+        Asked::GrpcStream { target } => method(target),
+        Asked::GrpcSend {
+            token,
+            message,
+            end_of_stream,
+        } => {
+            let end = if end_of_stream { ", the end" } else { "" };
+            format!("{token}, {} bytes{end}", message.len())
+        }
+        Asked::RegisterSharedQueue { name: of } => name(of),
+        Asked::ResolveSharedQueue { vm_id, name: of } => format!("{}, {}", name(vm_id), name(of)),
+        Asked::EnqueueSharedQueue { token, value: of } => format!("{token}, {}", value(of)),
+        Asked::DequeueSharedQueue { token }
+        | Asked::GrpcClose { token }
+        | Asked::GrpcCancel { token } => token.to_string(),
         Asked::SendLocalResponse { response } => {
             let details = match response.details.as_slice() {
                 [] => String::new(),
@@ -234,6 +260,10 @@ pub(super) fn told(call: &Call) -> String {
         Call::HttpCallResponse {
             headers, body_size, ..
         } => format!("{headers} lines, {body_size} bytes"),
+        Call::GrpcReceiveInitialMetadata { count, .. }
+        | Call::GrpcReceiveTrailingMetadata { count, .. } => format!("{count} lines"),
+        Call::GrpcReceive { size, .. } => format!("{size} bytes"),
+        Call::GrpcClose { status, .. } => format!("status {}", status.cast_signed()),
         _ => String::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! Gateways for tests.
 
+use std::path::Path;
 use std::time::Duration;
 
 use host_sim_scenario::{Recorded, Request, Seen, Setup, World};
@@ -82,14 +83,19 @@ const PLUGIN: &str = r#"          - name: obey
                   code: {local: {filename: "${file}"}}
 "#;
 
+/// The same `envoy.yaml` with the module of this file before all other filters.
+pub fn with_plugin(yaml: &str, file: &Path) -> String {
+    let plugin = PLUGIN.replace("${file}", &file.display().to_string());
+    yaml.replacen(CHAIN, &format!("{CHAIN}{plugin}"), 1)
+}
+
 /// One worker, and a guest of this text before all other filters. The folder must live as long as the world.
 pub fn with_guest(text: &str, setup: &Setup) -> (World, TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("obey.wasm");
     std::fs::write(&file, wat::parse_str(text).expect("a module")).expect("a file");
-    let plugin = PLUGIN.replace("${file}", &file.display().to_string());
     let world = World::edited(&gateway("failover", 1).to_string(), setup, |yaml| {
-        yaml.replacen(CHAIN, &format!("{CHAIN}{plugin}"), 1)
+        with_plugin(yaml, &file)
     });
     (world.unwrap_or_else(|problem| panic!("{problem}")), folder)
 }
