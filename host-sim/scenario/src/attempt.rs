@@ -16,6 +16,8 @@ pub struct Attempt {
     pub client: Option<RequestId>,
     pub connection: u64,
     pub connected: bool,
+    /// Over HTTP/2 nothing says where a body ends.
+    http2: bool,
     request: Option<Request>,
     request_complete: bool,
     /// It was given to the worker.
@@ -49,6 +51,7 @@ impl Attempt {
             client,
             connection,
             connected: false,
+            http2: false,
             request: None,
             request_complete: false,
             answered: false,
@@ -57,6 +60,11 @@ impl Attempt {
             promised: None,
             held: None,
         }
+    }
+
+    /// The worker is spoken to over HTTP/2.
+    pub fn speak_http2(&mut self) {
+        self.http2 = true;
     }
 
     /// The head of the request.
@@ -156,6 +164,9 @@ impl Attempt {
             }
             Some(Step::Head { status, headers }) => self.head(upstream, status, headers),
             Some(Step::Data(data)) => self.body(upstream, data),
+            Some(Step::Trailers(trailers)) => {
+                Played::Last(Event::ResponseTrailers { upstream, trailers })
+            }
             Some(Step::End) => Played::Last(Event::ResponseData {
                 upstream,
                 data: Vec::new(),
@@ -171,7 +182,7 @@ impl Attempt {
 
     /// How it looks when the connection ends here: an answer that was begun counts as a broken message.
     pub fn broken(&self, upstream: UpstreamId) -> Event {
-        let reason = if self.head_sent {
+        let reason = if self.head_sent && !self.http2 {
             ResetReason::ProtocolError
         } else {
             ResetReason::ConnectionTermination
@@ -190,7 +201,7 @@ impl Attempt {
         self.promised = header(&headers, "content-length").and_then(number);
         let without_body =
             self.method() == "HEAD" || matches!(status, 204 | 304) || self.promised == Some(0);
-        if self.promised.is_none() && !without_body {
+        if self.promised.is_none() && !without_body && !self.http2 {
             headers.push((b"transfer-encoding".to_vec(), b"chunked".to_vec()));
         }
         let event = Event::ResponseHeaders {

@@ -10,6 +10,8 @@ mod determinism;
 mod explain;
 #[path = "all/faults.rs"]
 mod faults;
+#[path = "all/grpc.rs"]
+mod grpc;
 #[path = "all/idempotency.rs"]
 mod idempotency;
 #[path = "all/overlaps.rs"]

@@ -44,7 +44,7 @@ fn plain(reply: Reply, faults: &Faults) -> Vec<Step> {
         .into_iter()
         .map(|(name, value)| (name.into_bytes(), value.into_bytes()))
         .collect();
-    let mut data = Vec::new();
+    let (mut data, mut end) = (Vec::new(), Step::End);
     match reply.body {
         Body::Whole(bytes) => {
             headers.push((
@@ -66,13 +66,18 @@ fn plain(reply: Reply, faults: &Faults) -> Vec<Step> {
                 data.push(Step::Data(event));
             }
         }
+        Body::Messages { messages, trailers } => {
+            data.extend(messages.into_iter().map(Step::Data));
+            let line = |(name, value): (String, String)| (name.into_bytes(), value.into_bytes());
+            end = Step::Trailers(trailers.into_iter().map(line).collect());
+        }
     }
     let mut steps = vec![Step::Head {
         status: reply.status,
         headers,
     }];
     steps.extend(data);
-    steps.push(Step::End);
+    steps.push(end);
     steps
 }
 
@@ -114,7 +119,7 @@ fn split(steps: Vec<Step>, at: At) -> (Vec<Step>, Vec<Step>) {
                 }
                 before.push(Step::Data(data));
             }
-            Step::End => after.push(Step::End),
+            step @ (Step::End | Step::Trailers(_)) => after.push(step),
             step => before.push(step),
         }
     }

@@ -60,6 +60,8 @@ pub enum Step {
     Data(Vec<u8>),
     /// The body is complete.
     End,
+    /// The body is complete, and trailers follow.
+    Trailers(Headers),
     /// Bytes on the wire without any framing.
     Raw(Vec<u8>),
     /// Send nothing more until the peer leaves.

@@ -52,11 +52,17 @@ impl World {
                 stream,
                 address,
                 connect_timeout,
+                http2,
                 ..
             } => {
                 let client = stream.and_then(|stream| self.streams.get(&(thread, stream)));
                 let client = client.copied();
                 self.open((thread, upstream), client, address, connect_timeout);
+                if let Some(attempt) = self.attempts.get_mut(&(thread, upstream))
+                    && http2.is_some()
+                {
+                    attempt.speak_http2();
+                }
             }
             Command::SendUpstreamHeaders {
                 upstream,

@@ -1,6 +1,7 @@
 //! What a healthy worker answers.
 
 mod anthropic;
+mod grpc;
 mod openai;
 mod other;
 
@@ -22,6 +23,11 @@ pub(crate) enum Body {
     Whole(Vec<u8>),
     /// Chunked, a chunk an event.
     Events(Vec<Vec<u8>>),
+    /// Of gRPC: piece by piece, with trailers at the end.
+    Messages {
+        messages: Vec<Vec<u8>>,
+        trailers: Vec<(String, String)>,
+    },
 }
 
 /// The fields that matter here. Everything else is skipped unread, whatever its range.
@@ -94,6 +100,9 @@ pub(crate) fn error(status: u16, message: &str) -> Reply {
 ///
 /// `models` are the names this worker serves; empty: every name.
 pub(crate) fn answer(worker: &str, models: &[String], request: &Request) -> Option<Reply> {
+    if let Some(reply) = grpc::answer(request) {
+        return Some(reply);
+    }
     let serve = match request.path() {
         "/v1/chat/completions" => openai::chat,
         "/v1/completions" => openai::completions,

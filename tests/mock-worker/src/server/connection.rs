@@ -116,8 +116,9 @@ fn play(
                 stream.write_all(&framed)?;
             }
             Step::Data(data) | Step::Raw(data) => stream.write_all(&data)?,
-            Step::End if chunked => stream.write_all(b"0\r\n\r\n")?,
-            Step::End => {}
+            // A client over HTTP/1.1 has not asked for trailers.
+            Step::End | Step::Trailers(_) if chunked => stream.write_all(b"0\r\n\r\n")?,
+            Step::End | Step::Trailers(_) => {}
             Step::Stall => {
                 while buffer.fill(stream) {}
                 return Ok(After::Close);
