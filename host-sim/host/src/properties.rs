@@ -104,7 +104,9 @@ impl Guest<'_> {
             "plugin_name" | "plugin_root_id" | "plugin_vm_id" => self.plugin_attribute(first),
             "connection_id" => self.connection(&["id"]),
             name if ATTRIBUTES.contains(&name) => self.attribute(name, rest)?,
-            name => self.filter_state(&format!("wasm.{name}")).map(Value::Bytes),
+            // A guest's own value has nothing below it.
+            name if rest.is_empty() => self.filter_state(&format!("wasm.{name}")).map(Value::Bytes),
+            _ => None,
         };
         value.map(Value::into_bytes).ok_or_else(absent)
     }
@@ -117,6 +119,10 @@ impl Guest<'_> {
             "connection" => self.connection(rest),
             "upstream" => self.upstream(rest),
             "xds" => self.xds(rest),
+            // Nothing here writes dynamic metadata: the message is there and empty.
+            "metadata" if rest.is_empty() && self.stream().is_some() => {
+                Some(Value::Bytes(Vec::new()))
+            }
             "filter_state" => rest
                 .first()
                 .and_then(|key| self.filter_state(key))

@@ -221,7 +221,9 @@ fn paths_of_attributes_end_as_envoys_do() {
         for path in ["", "request", "request\0", "response", "filter_state"] {
             assert_eq!(host.get_property(path.as_bytes()), no_form, "{path:?}");
         }
-        for path in ["request\0path\0x", "plugin_name\0x", "\0request"] {
+        host.set_property(b"own", b"1").unwrap();
+        host.set_property(b"", b"1").unwrap();
+        for path in ["request\0path\0x", "plugin_name\0x", "\0request", "own\0x"] {
             assert_eq!(
                 host.get_property(path.as_bytes()),
                 Err(NOT_FOUND),
@@ -229,6 +231,7 @@ fn paths_of_attributes_end_as_envoys_do() {
             );
         }
         assert_eq!(host.get_property(b"request\0path\0").unwrap(), b"/");
+        assert_eq!(host.get_property(b"metadata").unwrap(), b"");
         let empty = host.get_property(b"response\0headers");
         assert_eq!(empty.unwrap(), b"\0\0\0\0");
         let all = host.get_property(b"request\0headers").unwrap();
