@@ -15,6 +15,10 @@ use super::{head, reason_of, reset};
 use crate::driver::Driver;
 use crate::upstream::attempt::Attempt;
 
+/// Bytes of a callout's request that may wait for a slow worker. Nobody is there to be held back, so
+/// past this the request ends; a guest has 1 GiB of memory to build messages in.
+const CALLOUT_BUFFER_LIMIT_BYTES: usize = 256 * 1024 * 1024;
+
 /// What comes of a worker.
 enum Incoming {
     Head(ResponseFuture),
@@ -77,6 +81,11 @@ async fn carry(
 ) {
     while !attempt.has_ended() {
         let waits = outgoing.push(attempt);
+        if attempt.out.borrow().len() > CALLOUT_BUFFER_LIMIT_BYTES {
+            let text = "a guest sends faster than a worker takes: 256 MiB wait, the request ends";
+            driver.log("error", text);
+            return reset(driver, attempt, ResetReason::ConnectionTermination);
+        }
         let part = tokio::select! {
             part = poll_fn(|context| incoming.poll(context)), if !attempt.has_slow_client() => part,
             room = poll_fn(|context| outgoing.stream.poll_capacity(context)), if waits => {
