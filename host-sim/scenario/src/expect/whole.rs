@@ -100,7 +100,10 @@ fn worker(name: &str, expected: &WorkerExpected, world: &World) -> Vec<Failure> 
         visits.partition(|visit| visit.client.is_some());
     // A worker of an update that was refused never was there.
     let is_there = world.worker_names().any(|known| known == name);
-    let received = is_there.then(|| world.received(name)).unwrap_or_default();
+    let received = match is_there {
+        true => world.received(name),
+        false => Vec::new(),
+    };
     let broken = received.into_iter();
     let broken = broken
         .filter(|recorded| matches!(recorded.seen, Seen::Cut(_)))
