@@ -17,6 +17,9 @@ use crate::stream::{Stream, StreamKey};
 const RESPONSE_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 /// Tokens of a VM go in steps of four.
 const TOKEN_STEP: u32 = 4;
+/// `proxy_get_status` after a callout that broke.
+const BROKEN_CONNECTION: u32 = 11;
+
 /// How a callout ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
@@ -31,8 +34,7 @@ impl End {
     fn status(self) -> (u32, Vec<u8>) {
         match self {
             End::Answered => (0, Vec::new()),
-            End::Broke => (9, b"reset".to_vec()),
-            End::TooLarge => (11, b"reset".to_vec()),
+            End::Broke | End::TooLarge => (BROKEN_CONNECTION, b"reset".to_vec()),
         }
     }
 }
@@ -82,16 +84,16 @@ impl Engine {
         let number = self.numbers.callout;
         let key = StreamKey::Callout(number);
         let mut request = inline::joined(Side::Request, call.headers);
-        headers::set(&mut request, b"x-envoy-internal", b"true");
-        if headers::get(&request, b":scheme").is_none() {
-            headers::set(&mut request, b":scheme", b"http");
-        }
         if !call.body.is_empty() {
             headers::set(
                 &mut request,
                 b"content-length",
                 call.body.len().to_string().as_bytes(),
             );
+        }
+        headers::set(&mut request, b"x-envoy-internal", b"true");
+        if headers::get(&request, b":scheme").is_none() {
+            headers::set(&mut request, b":scheme", b"http");
         }
         let chain = Chain::new(Vec::new(), u64::MAX, u64::MAX);
         let mut stream = Stream::new(None, version, request, chain, self.now);

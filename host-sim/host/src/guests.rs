@@ -46,7 +46,8 @@ pub(crate) struct VmSlot {
     pub(crate) deferred: VecDeque<(ContextId, Deferred)>,
     pub(crate) next_token: u32,
     pub(crate) metrics: BTreeMap<u32, (MetricKind, String)>,
-    pub(crate) metrics_defined: u32,
+    /// By kind: each counts its ids by itself.
+    pub(crate) metrics_defined: BTreeMap<MetricKind, u32>,
     /// For `proxy_get_status`.
     pub(crate) status: (u32, Vec<u8>),
     /// While `proxy_on_http_call_response` runs.
@@ -126,7 +127,7 @@ impl VmSlot {
             deferred: VecDeque::new(),
             next_token: 0,
             metrics: BTreeMap::new(),
-            metrics_defined: 0,
+            metrics_defined: BTreeMap::new(),
             status: (0, Vec::new()),
             callout_answer: None,
             grpc: grpc::Tokens::default(),
@@ -325,7 +326,7 @@ impl Engine {
         }
     }
 
-    fn fail_vm(&mut self, vm: usize, reason: &str) {
+    pub(crate) fn fail_vm(&mut self, vm: usize, reason: &str) {
         self.vms[vm].trapped = true;
         self.vms[vm].deferred.clear();
         self.kill(vm, reason);

@@ -82,6 +82,9 @@ impl Engine {
         if refused == Some(Refused::Underscore) || refused == Some(Refused::NoPath) {
             // The codec refuses these: nothing of the request is known to the log.
             request.clear();
+        } else if refused == Some(Refused::MissingHost) {
+            // The connection manager writes it behind this check.
+            headers::remove(&mut request, b":scheme");
         }
         let key = StreamKey::Client(id);
         self.open_stream(key, &entrance, peer, request, end);
@@ -203,12 +206,13 @@ impl Engine {
         if headers::get(request, b":scheme").is_none() {
             headers::set(request, b":scheme", b"http");
         }
-        let kept = headers::text(request, "x-request-id")
-            .filter(|_| !http.use_remote_address)
-            .map(str::to_owned);
-        let request_id = kept.unwrap_or_else(|| self.random.uuid());
-        headers::remove(request, b"x-request-id");
-        headers::set(request, b"x-request-id", request_id.as_bytes());
+        if !http.use_remote_address
+            && let Some(kept) = headers::text(request, "x-request-id")
+        {
+            return kept.to_owned();
+        }
+        let request_id = self.random.uuid();
+        headers::replace(request, b"x-request-id", request_id.as_bytes());
         request_id
     }
 

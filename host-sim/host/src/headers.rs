@@ -38,6 +38,12 @@ pub(crate) fn set(headers: &mut Headers, name: &[u8], value: &[u8]) {
     }
 }
 
+/// Removes all lines of a name and appends one: what a guest's replacing does.
+pub(crate) fn replace(headers: &mut Headers, name: &[u8], value: &[u8]) {
+    remove(headers, name);
+    add(headers, name, value);
+}
+
 /// Removes all lines of a name.
 pub(crate) fn remove(headers: &mut Headers, name: &[u8]) {
     let name = name.to_ascii_lowercase();
@@ -80,6 +86,29 @@ mod tests {
         assert_eq!(headers[1].0, b":authority");
         add(&mut headers, b"B", b"2");
         assert_eq!(headers[3], (b"b".to_vec(), b"2".to_vec()));
+    }
+
+    #[test]
+    fn a_replaced_name_has_one_line_and_goes_to_the_end_of_its_kind() {
+        let line = |name: &str, value: &str| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
+        let mut headers = vec![
+            line(":path", "/"),
+            line(":method", "GET"),
+            line("a", "1"),
+            line("b", "2"),
+            line("a", "3"),
+        ];
+        replace(&mut headers, b"A", b"4");
+        replace(&mut headers, b":path", b"/x");
+        assert_eq!(
+            headers,
+            [
+                line(":method", "GET"),
+                line(":path", "/x"),
+                line("b", "2"),
+                line("a", "4")
+            ]
+        );
     }
 
     #[test]

@@ -70,10 +70,9 @@ impl Metrics {
         if kind == MetricKind::Counter && offset <= 0 {
             return Err(Status::BadArgument);
         }
-        match self.number(kind, name)? {
-            value if offset >= 0 => *value = value.saturating_add(offset.unsigned_abs()),
-            value => *value = value.saturating_sub(offset.unsigned_abs()),
-        }
+        // Envoy's numbers have 64 bits and go round.
+        let value = self.number(kind, name)?;
+        *value = value.wrapping_add_signed(offset);
         Ok(())
     }
 
@@ -89,7 +88,7 @@ impl Metrics {
         }
         let number = self.number(kind, name)?;
         *number = if kind == MetricKind::Counter {
-            number.saturating_add(value)
+            number.wrapping_add(value)
         } else {
             value
         };

@@ -1,7 +1,7 @@
 //! What all worker threads of one simulated Envoy share.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::breakers::Breakers;
@@ -11,6 +11,9 @@ use crate::shared_data::SharedData;
 use crate::shared_queues::SharedQueues;
 use crate::update::{Entrances, Update};
 
+/// Info.
+const DEFAULT_LOG_LEVEL: u32 = 2;
+
 /// Shared by all worker threads: configuration, environment, shared data and queues by `vm_id`, metrics,
 /// circuit breakers.
 #[derive(Debug)]
@@ -18,6 +21,7 @@ pub struct Process {
     config: Mutex<Arc<Bootstrap>>,
     entrances: Mutex<Entrances>,
     draining: AtomicBool,
+    log_level: AtomicU32,
     environment: BTreeMap<String, String>,
     seed: u64,
     shared_data: Mutex<SharedData>,
@@ -38,6 +42,7 @@ impl Process {
             entrances: Mutex::new(Entrances::new(&config)),
             config: Mutex::new(Arc::new(config)),
             draining: AtomicBool::new(false),
+            log_level: AtomicU32::new(DEFAULT_LOG_LEVEL),
             environment,
             seed,
             shared_data: Mutex::default(),
@@ -76,6 +81,16 @@ impl Process {
     #[must_use]
     pub fn is_open(&self, entrance: usize) -> bool {
         lock(&self.entrances).is_open(entrance)
+    }
+
+    /// What `proxy_get_log_level` tells: 0 (trace) to 5 (critical), 6 for none. Envoy's default, info,
+    /// if not set. Which lines are shown is the driver's business.
+    pub fn set_log_level(&self, level: u32) {
+        self.log_level.store(level, Ordering::Relaxed);
+    }
+
+    pub(crate) fn log_level(&self) -> u32 {
+        self.log_level.load(Ordering::Relaxed)
     }
 
     /// While it drains every response asks its client to end the connection.

@@ -166,10 +166,12 @@ impl Guest<'_> {
             return header_of(self.readable(MapKind::RequestHeaders), rest);
         }
         let now = self.engine.now;
+        // What comes from the head is there as long as the guest has it at hand.
+        let head = self.readable(MapKind::RequestHeaders).cloned();
+        let head = head.unwrap_or_default();
+        let line = |name: &str| headers::text(&head, name).map(Value::from);
+        let path = headers::text(&head, ":path");
         let stream = self.stream()?;
-        let head = &stream.request_headers;
-        let line = |name: &str| headers::text(head, name).map(Value::from);
-        let path = headers::text(head, ":path");
         match field {
             "path" => line(":path"),
             "url_path" => path
@@ -185,7 +187,11 @@ impl Guest<'_> {
             "referer" => line("referer"),
             "useragent" => line("user-agent"),
             "protocol" => stream.origin.map(|_| "HTTP/1.1".into()),
-            "size" => Some(stream.info.bytes_received.into()),
+            "size" => {
+                let told = headers::text(&head, "content-length");
+                let told = told.and_then(|length| length.parse::<u64>().ok());
+                Some(told.unwrap_or(stream.info.bytes_received).into())
+            }
             "time" => i64::try_from(stream.info.started.wall.as_nanos())
                 .ok()
                 .map(Value::Number),
@@ -199,7 +205,7 @@ impl Guest<'_> {
                     .map(Value::Number)
             }
             "total_size" => {
-                Some((stream.info.bytes_received + headers::byte_size(head) as u64).into())
+                Some((stream.info.bytes_received + headers::byte_size(&head) as u64).into())
             }
             _ => None,
         }
@@ -210,8 +216,12 @@ impl Guest<'_> {
         if field == "headers" {
             return header_of(self.readable(MapKind::ResponseHeaders), rest);
         }
+        let head_size = self
+            .readable(MapKind::ResponseHeaders)
+            .map_or(0, headers::byte_size);
         let info = &self.stream()?.info;
         match field {
+            "total_size" => Some((info.bytes_sent + head_size as u64).into()),
             "code" => info.response_code.map(|code| u64::from(code).into()),
             "code_details" => info.details.clone().map(Value::from),
             "flags" => Some(info.flag_bits().into()),
@@ -247,6 +257,7 @@ impl Guest<'_> {
         match rest.first() {
             Some(&"id") => Some(origin.connection_id.into()),
             Some(&"mtls") => Some(Value::Bool(false)),
+            Some(&"requested_server_name") => Some("".into()),
             _ => None,
         }
     }
@@ -280,7 +291,7 @@ impl Guest<'_> {
                 .upstream_cluster
                 .clone()
                 .map(Value::from),
-            "route_name" => self.engine.route_names(key)?.0.map(Value::from),
+            "route_name" => Some(self.engine.route_names(key)?.0.unwrap_or_default().into()),
             "virtual_host_name" => Some(self.engine.route_names(key)?.1.into()),
             "listener_direction" => self.stream()?.origin.map(|_| Value::Number(0)),
             "listener_metadata" => {

@@ -95,7 +95,7 @@ impl Engine {
         headers::set(&mut head, b"server", b"envoy");
         let listener = stream.listener();
         if listener.is_some_and(|listener| listener.http.always_set_request_id_in_response)
-            && let Some(request_id) = &stream.info.request_id
+            && let Some(request_id) = stream.request_id()
         {
             headers::set(&mut head, b"x-request-id", request_id.as_bytes());
         }
@@ -165,6 +165,23 @@ impl Engine {
             }
             StreamKey::Callout(_) => self.callout_broke(key),
         }
+    }
+
+    /// Closes a stream as a guest asked. What is known of a response that came stays; an attempt that
+    /// is under way ends after the filters.
+    pub(crate) fn close_stream(&mut self, key: StreamKey, details: &str) {
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        let StreamKey::Client(id) = key else {
+            return self.break_off(key, details);
+        };
+        stream
+            .info
+            .details
+            .get_or_insert_with(|| details.to_owned());
+        self.commands.push(Command::ResetStream { stream: id });
+        self.finish_filters(key);
     }
 
     pub(crate) fn client_left(&mut self, id: StreamId) {

@@ -9,6 +9,7 @@ use crate::config::Listener;
 use crate::filter_state::FilterState;
 use crate::flags::Flag;
 use crate::grpc::status;
+use crate::headers;
 use crate::io::{Headers, Now, StreamId};
 use crate::router::Router;
 use crate::timers::TimerId;
@@ -141,6 +142,12 @@ impl Info {
 }
 
 impl Stream {
+    /// The request's id as its head has it now: a filter may have changed it. Refused requests have none.
+    pub(crate) fn request_id(&self) -> Option<&str> {
+        self.info.request_id.as_ref()?;
+        headers::text(&self.request_headers, "x-request-id")
+    }
+
     pub(crate) fn new(
         origin: Option<Origin>,
         version: Arc<Version>,

@@ -128,6 +128,7 @@ async fn run(options: &Options, loaded: Loaded, clock: Clock) -> Result<(), Stri
     );
     let threshold = Threshold::new(options.log_level);
     let (wishes, wished) = channel(WISHES);
+    process.set_log_level(options.log_level as u32);
     let admin = Arc::new(Admin {
         process: process.clone(),
         clock,

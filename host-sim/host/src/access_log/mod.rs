@@ -134,7 +134,7 @@ impl Engine {
             response: stream.sent_head.as_ref(),
             client: stream.origin.map(|origin| origin.peer.ip()),
             code: info.response_code.unwrap_or(0),
-            request_id: info.request_id.as_deref(),
+            request_id: stream.request_id(),
             properties: true,
             attempts: info.attempts,
             cluster: info.upstream_cluster.as_deref(),

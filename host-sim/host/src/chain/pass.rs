@@ -47,19 +47,36 @@ impl Engine {
         }
     }
 
-    /// A piece goes through the filters from `position` on.
+    /// A piece goes through the filters from `position` on. Trailers that a filter made at its end
+    /// follow, from the filter behind it on.
     pub(crate) fn pass_data(
+        &mut self,
+        key: ChainKey,
+        direction: Direction,
+        position: usize,
+        piece: Piece,
+        end: bool,
+    ) {
+        let mut made_at = None;
+        self.pass_piece(key, direction, position, piece, end, &mut made_at);
+        if let Some(position) = made_at {
+            self.pass_trailers(key, direction, position + 1);
+        }
+    }
+
+    fn pass_piece(
         &mut self,
         key: ChainKey,
         direction: Direction,
         mut position: usize,
         mut piece: Piece,
         end: bool,
+        made_at: &mut Option<usize>,
     ) {
         while self.going(key, direction) {
             let Some(chain) = self.chain(key) else { return };
             let Some(index) = chain.at(direction, position) else {
-                return self.data_passed(key, direction, piece, end);
+                return self.data_passed(key, direction, piece, end && made_at.is_none());
             };
             let has_trailers = chain.lane(direction).trailers.is_some();
             let side = chain.filters[index].side(direction);
@@ -75,6 +92,12 @@ impl Engine {
             if !self.going(key, direction) {
                 return;
             }
+            let has_now = self
+                .chain(key)
+                .is_some_and(|chain| chain.lane(direction).trailers.is_some());
+            if has_now && !has_trailers {
+                *made_at = Some(position);
+            }
             let Some(filter) = self.filter(key, index) else {
                 return;
             };
@@ -82,6 +105,7 @@ impl Engine {
             match status {
                 DataStatus::Continue if side.iteration == Iteration::StopSingle => {
                     self.hold(key, direction, piece, true);
+                    // Envoy hands on trailers that were made here a second time after this.
                     return self.resume(key, direction, index);
                 }
                 DataStatus::Continue => position += 1,

@@ -1,6 +1,6 @@
 //! The life of a filter's context: made with the request or for `on_log`, gone after `on_done`.
 
-use super::Failed;
+use super::{Deferred, Failed};
 use crate::abi::Call;
 use crate::chain::ChainKey;
 use crate::config::FailurePolicy;
@@ -50,6 +50,7 @@ impl Engine {
         let context = self.filter(key, index).and_then(|filter| filter.context);
         if let (Some(vm), Some(context)) = (self.vm_of(key, index), context) {
             let _ = self.call_guest(vm, context, &Call::Log { context });
+            self.allow_no_action(vm, "proxy_on_log");
             self.run_deferred_ends(vm);
         }
         if let Some(filter) = self.filter(key, index) {
@@ -67,8 +68,10 @@ impl Engine {
         };
         if !self.is_dead(key, index) {
             let _ = self.call_guest(vm, context, &Call::Done { context });
+            self.allow_no_action(vm, "proxy_on_done");
             if !self.is_dead(key, index) {
                 let _ = self.call_guest(vm, context, &Call::Delete { context });
+                self.allow_no_action(vm, "proxy_on_delete");
             }
             self.run_deferred_ends(vm);
             self.vms[vm].contexts.remove(&context);
@@ -76,6 +79,17 @@ impl Engine {
         }
         if let Some(filter) = self.filter(key, index) {
             filter.context = None;
+        }
+    }
+
+    /// A stream that ends can be neither answered nor resumed; a guest that tries is stopped.
+    fn allow_no_action(&mut self, vm: usize, callback: &str) {
+        let of_stream = |(_, action): &(_, Deferred)| !matches!(action, Deferred::Grpc { .. });
+        if self.vms[vm].deferred.iter().any(of_stream) {
+            let text = format!(
+                "{callback} answered, resumed or closed a stream that ends: Envoy itself crashes here"
+            );
+            self.fail_vm(vm, &text);
         }
     }
 

@@ -24,10 +24,40 @@ impl Guest<'_> {
         self.map(map, logging).map(|headers| &*headers)
     }
 
+    /// A map as Envoy asks for it when the guest might change it; those of answers to callouts are not
+    /// among them.
+    pub(super) fn changeable(&mut self, map: MapKind) -> Option<&Headers> {
+        self.map(map, false).map(|headers| &*headers)
+    }
+
     /// A map that can be changed now.
     pub(super) fn writable(&mut self, map: MapKind) -> Answer<&mut Headers> {
+        match map {
+            MapKind::RequestTrailers => self.make_trailers(Direction::Decode),
+            MapKind::ResponseTrailers => self.make_trailers(Direction::Encode),
+            _ => {}
+        }
         self.map(map, false)
             .ok_or(Refusal::Tell(Status::BadArgument))
+    }
+
+    /// Asking to change trailers at the end of a body makes them.
+    fn make_trailers(&mut self, direction: Direction) {
+        let Some((key, index)) = self.place() else {
+            return;
+        };
+        let Some(chain) = self.engine.chain(key) else {
+            return;
+        };
+        let absent = chain.lane(direction).trailers.is_none();
+        let Some(filter) = chain.filters.get_mut(index) else {
+            return;
+        };
+        let side = filter.side(direction);
+        if absent && side.end_seen && side.body != BodyAt::Nowhere {
+            side.trailers_at_hand = true;
+            chain.lane(direction).trailers = Some(Headers::new());
+        }
     }
 
     /// The maps of a stream: at hand until the callback has said Continue, or all of them in `on_log`.
@@ -102,6 +132,7 @@ impl Guest<'_> {
             BufferKind::HttpCallResponseBody => {
                 let answer = self.engine.vms[self.vm].callout_answer.as_ref();
                 answer
+                    .filter(|answer| answer.headers.is_some())
                     .map(|answer| answer.body.as_slice())
                     .ok_or(Status::NotFound.into())
             }

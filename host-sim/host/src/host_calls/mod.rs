@@ -44,6 +44,7 @@ impl<'a> Guest<'a> {
     }
 
     fn metric(&self, id: u32) -> Result<(MetricKind, String), Status> {
+        MetricKind::from_number(id % (1 << METRIC_KIND_BITS)).ok_or(Status::BadArgument)?;
         self.engine.vms[self.vm]
             .metrics
             .get(&id)
@@ -72,16 +73,15 @@ impl HostCalls for Guest<'_> {
         };
         let text = String::from_utf8_lossy(text).into_owned();
         self.engine.vms[self.vm].note(&text);
-        let vm_id = self.engine.vms[self.vm].config.vm_id.clone();
         let stream = self.place().is_some();
         let mut prefix = Vec::new();
         if let Some(plugin) = self.plugin() {
             let config = &self.engine.plugins[plugin].config;
-            // A root context is not named.
+            // A root context is not named, and a VM that starts has no names at all.
             prefix.extend(stream.then(|| config.name.clone()));
             prefix.push(config.root_id.clone());
+            prefix.push(config.vm.vm_id.clone());
         }
-        prefix.push(vm_id);
         prefix.retain(|part| !part.is_empty());
         self.engine
             .log(level, format!("wasm log {}: {text}", prefix.join(" ")));
@@ -89,8 +89,7 @@ impl HostCalls for Guest<'_> {
     }
 
     fn get_log_level(&mut self) -> u32 {
-        // Envoy's default level is info.
-        2
+        self.engine.process.log_level()
     }
 
     fn get_status(&mut self) -> (u32, Vec<u8>) {
@@ -137,7 +136,7 @@ impl HostCalls for Guest<'_> {
     }
 
     fn replace_header_map_value(&mut self, map: MapKind, name: &[u8], value: &[u8]) -> Answer<()> {
-        headers::set(self.writable(map)?, name, value);
+        headers::replace(self.writable(map)?, name, value);
         self.changed(map);
         Ok(())
     }
@@ -149,7 +148,7 @@ impl HostCalls for Guest<'_> {
     }
 
     fn get_header_map_size(&mut self, map: MapKind) -> Answer<u32> {
-        let headers = self.readable(map).ok_or(Status::BadArgument)?;
+        let headers = self.changeable(map).ok_or(Status::BadArgument)?;
         Ok(u32::try_from(headers::byte_size(headers)).unwrap_or(u32::MAX))
     }
 
@@ -226,8 +225,9 @@ impl HostCalls for Guest<'_> {
         let name = String::from_utf8_lossy(name).into_owned();
         self.engine.process.metrics().define(kind, &name);
         let slot = &mut self.engine.vms[self.vm];
-        slot.metrics_defined += 1;
-        let id = (slot.metrics_defined << METRIC_KIND_BITS) | kind as u32;
+        let defined = slot.metrics_defined.entry(kind).or_default();
+        *defined += 1;
+        let id = (*defined << METRIC_KIND_BITS) | kind as u32;
         slot.metrics.insert(id, (kind, name));
         Ok(id)
     }
@@ -309,7 +309,10 @@ impl HostCalls for Guest<'_> {
             // From here on the guest has nothing of the request at hand, whichever way it resumes.
             filter.decode.headers_at_hand = false;
             filter.decode.trailers_at_hand = false;
-            filter.decode.body = BodyAt::Nowhere;
+            // A body that is held back stays until the stream has gone on.
+            if filter.decode.body == BodyAt::Piece {
+                filter.decode.body = BodyAt::Nowhere;
+            }
             self.defer(Deferred::Continue(direction));
         }
         Ok(())
@@ -405,6 +408,9 @@ impl HostCalls for Guest<'_> {
     }
 
     fn write(&mut self, fd: u32, text: &[u8]) {
+        if text.is_empty() {
+            return;
+        }
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         let level = if fd == 1 { 2 } else { 4 };
         // Both levels are known: there is nothing to refuse.

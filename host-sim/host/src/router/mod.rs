@@ -211,7 +211,7 @@ impl Engine {
     /// Breaks a request off for one of its filters.
     pub(crate) fn close_of(&mut self, key: ChainKey, details: &str) {
         if let Some(stream) = self.stream_of(key) {
-            self.break_off(stream, details);
+            self.close_stream(stream, details);
         }
     }
 

@@ -13,6 +13,8 @@ use crate::stream::{RouteRef, StreamKey};
 
 /// Finds the route of a request.
 fn find(http: &HttpConnectionManager, request: &Headers) -> Option<RouteRef> {
+    // Envoy looks for no route without it; the connection manager always writes it, a filter may take it away.
+    headers::get(request, b"x-forwarded-proto").filter(|scheme| !scheme.is_empty())?;
     let authority = headers::text(request, ":authority")
         .unwrap_or_default()
         .to_ascii_lowercase();

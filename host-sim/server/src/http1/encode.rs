@@ -14,7 +14,7 @@ pub enum BodyEncoding {
     Plain,
     /// In chunks.
     Chunked,
-    /// Not at all (`HEAD`, 204, 304).
+    /// Not at all (`HEAD`; 204 and 304 without a length).
     Dropped,
 }
 
@@ -55,7 +55,10 @@ pub fn response_head(
     let without_body = matches!(status, 204 | 304);
     let mut body = BodyEncoding::Plain;
     if without_body {
-        body = BodyEncoding::Dropped;
+        // With a length it is written all the same, as Envoy does with a guest's answer.
+        if !has_length {
+            body = BodyEncoding::Dropped;
+        }
     } else if !has_length && end_stream && !to_head {
         out.extend_from_slice(b"content-length: 0\r\n");
     } else if !has_length {

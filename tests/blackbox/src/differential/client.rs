@@ -152,14 +152,17 @@ impl<'a> Client<'a> {
     /// # Panics
     /// When it does not.
     pub fn wait_for(&self, text: &str, times: usize) {
-        let until = Instant::now() + PATIENCE;
-        while self.world.output().matches(text).count() < times {
-            assert!(
-                Instant::now() < until,
-                "no guest said {text:?} {times} times"
-            );
-            std::thread::sleep(PAUSE);
-        }
+        let what = format!("a guest says {text:?} {times} times");
+        wait(&what, || self.world.output().matches(text).count() >= times);
+    }
+
+    /// Waits until a worker has got so many requests.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub fn wait_for_worker(&self, id: &str, requests: usize) {
+        let what = format!("{id} gets {requests} requests");
+        wait(&what, || self.world.worker(id).recorded().len() >= requests);
     }
 
     /// A fact of the test's own, to be compared as well.
@@ -194,8 +197,22 @@ impl Talk {
         self.send(request(method, target, headers, body))
     }
 
+    /// Whether the gateway closed the connection; waits for it.
+    #[must_use]
+    pub fn is_closed(&mut self) -> bool {
+        self.connection.is_closed()
+    }
+
     /// Breaks the connection off.
     pub fn abort(self) {
         self.connection.abort();
+    }
+}
+
+fn wait(what: &str, happened: impl Fn() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !happened() {
+        assert!(Instant::now() < until, "waited in vain until {what}");
+        std::thread::sleep(PAUSE);
     }
 }

@@ -56,6 +56,8 @@ pub fn say(text: &str) {
 /// Runs what the script has for this callback; what the callback answers.
 pub fn run(event: &Event<'_>) -> u32 {
     let known = vm::known(event.stream);
+    // A stream that is gone is not known any more; its root is.
+    let root = vm::known(event.context).root;
     let mut text = format!("{}({}", event.callback, event.context);
     for argument in event.arguments {
         let _ = write!(text, ", {argument}");
@@ -68,10 +70,10 @@ pub fn run(event: &Event<'_>) -> u32 {
         end: event.end,
     };
     vm::keep("context", event.context.to_string().into_bytes());
-    vm::keep("root", known.root.to_string().into_bytes());
+    vm::keep("root", root.to_string().into_bytes());
     vm::keep("caller", event.stream.to_string().into_bytes());
     let mut answer = event.answer;
-    for line in vm::script(known.root) {
+    for line in vm::script(root) {
         if line.applies(&moment) {
             step(&line, event, &mut answer);
         }

@@ -1,10 +1,16 @@
 //! Envoy and host-sim side by side: the same guest, YAML and requests; see `README.md`.
 
+mod bodies;
+mod callouts;
+mod data;
 mod foreign;
 mod grpc;
 mod http2;
 mod loading;
 mod maps;
+mod pauses;
+mod properties;
 mod queues;
+mod replies;
 mod sdks;
 mod table;

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+/// So many behaviours are promised.
+const LEAST: usize = 60;
+
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/all/differential")
 }
@@ -40,4 +43,5 @@ fn every_behaviour_stands_in_the_table_and_has_a_test() {
     }
 
     assert_eq!(listed, written);
+    assert!(listed.len() >= LEAST, "{} behaviours", listed.len());
 }
