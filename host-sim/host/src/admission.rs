@@ -23,6 +23,15 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
+    /// What counts it, besides its answer.
+    pub(crate) fn statistic(self) -> Option<&'static str> {
+        match self {
+            Refused::BadPath => Some("downstream_rq_failed_path_normalization"),
+            Refused::NotAbsolute => Some("downstream_rq_non_relative_path"),
+            Refused::Underscore | Refused::MissingHost | Refused::NoPath => None,
+        }
+    }
+
     pub(crate) fn reply(self) -> Reply {
         let (status, body, details) = match self {
             Refused::Underscore => (400, "Bad Request", "http1.unexpected_underscore"),

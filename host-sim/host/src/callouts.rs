@@ -118,6 +118,7 @@ impl Engine {
             idle_timeout: None,
             retry: RetryPolicy::default(),
         };
+        self.count_http(key, "rq_total");
         self.begin_forward(key, Arc::new(forward), call.body.is_empty());
         if !call.body.is_empty() {
             self.route_data(key, Piece::Fresh(call.body), true);

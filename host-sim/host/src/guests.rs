@@ -361,9 +361,19 @@ impl Engine {
         let slot = &self.vms[vm];
         let old_enough = self.now.monotonic >= slot.loaded_at + slot.reload_after;
         let reloads = matches!(plugin.failure_policy, FailurePolicy::Reload { .. });
-        if slot.failed && reloads && old_enough && !slot.on_stack {
+        if slot.failed && reloads && !old_enough {
+            self.count_plugin(plugin, "vm_reload_backoff");
+        } else if slot.failed && reloads && !slot.on_stack {
             let code_path = slot.config.code_path.clone();
-            match self.load(vm) {
+            let loaded = self.load(vm);
+            self.count_plugin(
+                plugin,
+                match loaded {
+                    Ok(()) => "vm_reload_success",
+                    Err(_) => "vm_reload_failure",
+                },
+            );
+            match loaded {
                 Ok(()) => self.log("info", format!("wasm {code_path}: reloaded")),
                 Err(error) => self.log("error", format!("wasm {code_path}: not reloaded: {error}")),
             }

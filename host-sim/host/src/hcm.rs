@@ -92,10 +92,14 @@ impl Engine {
             stream.info.request_id = request_id;
         }
         if let Some(refused) = refused {
+            if let Some(name) = refused.statistic() {
+                self.count_http(key, name);
+            }
             return self.local_reply(key, refused.reply());
         }
         self.route(key);
         if upgrades {
+            self.count_http(key, "downstream_rq_ws_on_non_ws_route");
             return self.local_reply(key, Reply::of_envoy(403, "", "upgrade_failed"));
         }
         self.pass_headers(ChainKey::Stream(key), Direction::Decode, 0, end);
@@ -169,6 +173,7 @@ impl Engine {
             .stream_idle_timeout
             .unwrap_or(DEFAULT_STREAM_IDLE_TIMEOUT);
         stream.idle_timeout = (!idle.is_zero()).then_some(idle);
+        self.count_begin(&stream);
         self.streams.insert(key, stream);
         self.touch(key);
     }
@@ -234,6 +239,10 @@ impl Engine {
         };
         stream.idle_timer = None;
         stream.info.flag(Flag::StreamIdleTimeout);
+        self.count_http(key, "downstream_rq_idle_timeout");
+        let Some(stream) = self.streams.get(&key) else {
+            return;
+        };
         if stream.response == Response::Sent {
             return self.break_off(key, "stream_idle_timeout");
         }

@@ -35,6 +35,7 @@ mod response;
 mod router;
 mod shared_data;
 mod shared_queues;
+pub mod stats;
 mod stream;
 mod timers;
 mod unreadable;

@@ -5,39 +5,13 @@ use std::fmt::Write as _;
 
 use crate::abi::{MetricKind, Status};
 use crate::config::StatsTag;
-
-/// Upper bounds of Envoy's default histogram buckets.
-const BUCKETS: [f64; 19] = [
-    0.5,
-    1.0,
-    5.0,
-    10.0,
-    25.0,
-    50.0,
-    100.0,
-    250.0,
-    500.0,
-    1000.0,
-    2500.0,
-    5000.0,
-    10_000.0,
-    30_000.0,
-    60_000.0,
-    300_000.0,
-    600_000.0,
-    1_800_000.0,
-    3_600_000.0,
-];
+use crate::stats::{Histogram, sanitize};
 
 /// One metric by kind.
 #[derive(Clone, Debug)]
 enum Value {
     Number(u64),
-    Histogram {
-        buckets: [u64; BUCKETS.len()],
-        count: u64,
-        sum: u64,
-    },
+    Histogram(Histogram),
 }
 
 /// The process-wide store; like Envoy's it never forgets a name.
@@ -51,11 +25,7 @@ impl Metrics {
         self.values
             .entry((kind, name.to_owned()))
             .or_insert_with(|| match kind {
-                MetricKind::Histogram => Value::Histogram {
-                    buckets: [0; BUCKETS.len()],
-                    count: 0,
-                    sum: 0,
-                },
+                MetricKind::Histogram => Value::Histogram(Histogram::default()),
                 _ => Value::Number(0),
             });
     }
@@ -102,31 +72,29 @@ impl Metrics {
     fn number(&mut self, kind: MetricKind, name: &str) -> Result<&mut u64, Status> {
         match self.values.get_mut(&(kind, name.to_owned())) {
             Some(Value::Number(value)) => Ok(value),
-            Some(Value::Histogram { .. }) => Err(Status::BadArgument),
+            Some(Value::Histogram(_)) => Err(Status::BadArgument),
             None => Err(Status::NotFound),
         }
     }
 
     fn observe(&mut self, name: &str, value: u64) -> Result<(), Status> {
-        let Some(Value::Histogram {
-            buckets,
-            count,
-            sum,
-        }) = self
+        let known = self
             .values
-            .get_mut(&(MetricKind::Histogram, name.to_owned()))
-        else {
+            .get_mut(&(MetricKind::Histogram, name.to_owned()));
+        let Some(Value::Histogram(histogram)) = known else {
             return Err(Status::NotFound);
         };
-        for (bucket, bound) in buckets.iter_mut().zip(BUCKETS) {
-            #[expect(clippy::cast_precision_loss, reason = "bounds are far below 2^53")]
-            if value as f64 <= bound {
-                *bucket += 1;
-            }
-        }
-        *count += 1;
-        *sum = sum.saturating_add(value);
+        histogram.observe(value);
         Ok(())
+    }
+
+    /// Counters and gauges as Envoy's plain text names them.
+    pub(crate) fn numbers(&self) -> Vec<(String, u64)> {
+        let number = |((_, name), value): (&(MetricKind, String), &Value)| match value {
+            Value::Number(number) => Some((format!("wasmcustom.{name}"), *number)),
+            Value::Histogram(_) => None,
+        };
+        self.values.iter().filter_map(number).collect()
     }
 
     /// Prometheus's text format; `tags` cut labels out of the names.
@@ -160,25 +128,7 @@ fn write_value(text: &mut String, family: &str, labels: &str, value: &Value) {
         Value::Number(number) => {
             let _ = writeln!(text, "{family}{{{labels}}} {number}");
         }
-        Value::Histogram {
-            buckets,
-            count,
-            sum,
-        } => {
-            let comma = if labels.is_empty() { "" } else { "," };
-            for (bucket, bound) in buckets.iter().zip(BUCKETS) {
-                let _ = writeln!(
-                    text,
-                    "{family}_bucket{{{labels}{comma}le=\"{bound}\"}} {bucket}"
-                );
-            }
-            let _ = writeln!(
-                text,
-                "{family}_bucket{{{labels}{comma}le=\"+Inf\"}} {count}"
-            );
-            let _ = writeln!(text, "{family}_sum{{{labels}}} {sum}");
-            let _ = writeln!(text, "{family}_count{{{labels}}} {count}");
-        }
+        Value::Histogram(histogram) => histogram.write(text, family, labels),
     }
 }
 
@@ -202,18 +152,6 @@ fn split_tags(name: &str, tags: &[StatsTag]) -> (String, String) {
         labels.push(format!("{}=\"{}\"", sanitize(&tag.tag_name), escape(value)));
     }
     (sanitize(&rest), labels.join(","))
-}
-
-fn sanitize(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '_' {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect()
 }
 
 fn escape(value: &str) -> String {

@@ -9,6 +9,7 @@ use crate::config::Bootstrap;
 use crate::metrics::Metrics;
 use crate::shared_data::SharedData;
 use crate::shared_queues::SharedQueues;
+use crate::stats::Stats;
 use crate::update::{Entrances, Update};
 
 /// Info.
@@ -27,6 +28,7 @@ pub struct Process {
     shared_data: Mutex<SharedData>,
     shared_queues: Mutex<SharedQueues>,
     metrics: Mutex<Metrics>,
+    stats: Mutex<Stats>,
     breakers: Mutex<Breakers>,
 }
 
@@ -38,7 +40,10 @@ impl Process {
         environment: BTreeMap<String, String>,
         seed: u64,
     ) -> Arc<Process> {
+        let mut stats = Stats::default();
+        stats.declare(&config);
         Arc::new(Process {
+            stats: Mutex::new(stats),
             entrances: Mutex::new(Entrances::new(&config)),
             config: Mutex::new(Arc::new(config)),
             draining: AtomicBool::new(false),
@@ -74,6 +79,7 @@ impl Process {
     /// The update is the configuration from now on; the workers are to be told first.
     pub fn commit(&self, update: &Update) {
         lock(&self.entrances).commit(update);
+        self.stats().declare(&update.config);
         *lock(&self.config) = Arc::clone(&update.config);
     }
 
@@ -102,6 +108,17 @@ impl Process {
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Envoy's own statistics.
+    pub fn stats(&self) -> MutexGuard<'_, Stats> {
+        lock(&self.stats)
+    }
+
+    /// The guests' counters and gauges by name.
+    #[must_use]
+    pub fn guest_metrics(&self) -> Vec<(String, u64)> {
+        self.metrics().numbers()
     }
 
     /// The guests' metrics in Prometheus's text format.

@@ -103,6 +103,9 @@ impl Engine {
             headers::set(&mut head, b"connection", b"close");
         }
         stream.sent_head = Some(head.clone());
+        if let Some(stream) = self.streams.get(&key) {
+            self.count_response(stream, headers::status(&head));
+        }
         self.commands.push(Command::SendHeaders {
             stream: id,
             headers: head,
@@ -158,6 +161,10 @@ impl Engine {
             return;
         };
         stream.info.details = Some(details.to_owned());
+        if stream.request_complete {
+            self.count_http(key, "downstream_rq_rx_reset");
+        }
+        self.count_http(key, "downstream_rq_tx_reset");
         match key {
             StreamKey::Client(id) => {
                 self.commands.push(Command::ResetStream { stream: id });
@@ -191,11 +198,19 @@ impl Engine {
         };
         stream.info.details = Some("downstream_remote_disconnect".to_owned());
         stream.info.flag(Flag::DownstreamConnectionTermination);
+        self.count_http(key, "downstream_rq_rx_reset");
         self.finish_filters(key);
     }
 
     /// The end of a request that the gateway ends; an attempt that is still under way ends first.
     pub(crate) fn finish_stream(&mut self, key: StreamKey) {
+        if self
+            .streams
+            .get(&key)
+            .is_some_and(|stream| !stream.request_complete)
+        {
+            self.count_http(key, "downstream_rq_rx_reset");
+        }
         self.stop_router(key);
         if let Some(id) = self
             .streams
@@ -232,11 +247,20 @@ impl Engine {
         {
             self.finish_attempt(id);
         }
-        self.streams.remove(&key);
+        if let Some(stream) = self.streams.remove(&key) {
+            self.count_end(&stream);
+        }
     }
 
     /// The filters hold more than they may.
     pub(crate) fn too_large(&mut self, key: ChainKey, direction: Direction) {
+        if let Some(stream) = self.stream_of(key) {
+            let name = match direction {
+                Direction::Decode => "downstream_rq_too_large",
+                Direction::Encode => "rs_too_large",
+            };
+            self.count_http(stream, name);
+        }
         let reply = match direction {
             Direction::Decode => {
                 Reply::of_envoy(413, "Payload Too Large", "request_payload_too_large")

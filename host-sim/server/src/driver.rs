@@ -6,10 +6,11 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use host_sim_host::io::{Command, Event, Now, StreamId, UpstreamId};
-use host_sim_host::{StartError, Update, Worker};
+use host_sim_host::{Process, StartError, Update, Worker};
 use tokio::sync::Notify;
 
 use crate::client::Client;
@@ -83,6 +84,8 @@ impl Engine for Worker {
 pub struct Driver {
     engine: RefCell<Box<dyn Engine>>,
     clock: Clock,
+    /// For its statistics.
+    pub process: Arc<Process>,
     logs: RefCell<Logs>,
     clients: RefCell<HashMap<StreamId, Rc<Client>>>,
     attempts: RefCell<HashMap<UpstreamId, Rc<Attempt>>>,
@@ -109,8 +112,15 @@ const READ_BYTES: usize = 64 * 1024;
 impl Driver {
     /// Takes over a worker that is ready.
     #[must_use]
-    pub fn new(engine: Box<dyn Engine>, clock: Clock, logs: Logs, wakers: Wakers) -> Rc<Self> {
+    pub fn new(
+        engine: Box<dyn Engine>,
+        process: Arc<Process>,
+        clock: Clock,
+        logs: Logs,
+        wakers: Wakers,
+    ) -> Rc<Self> {
         Rc::new(Driver {
+            process,
             engine: RefCell::new(engine),
             clock,
             logs: RefCell::new(logs),

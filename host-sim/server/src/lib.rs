@@ -7,6 +7,7 @@
 pub mod admin;
 pub mod client;
 pub mod clock;
+pub mod counts;
 pub mod driver;
 pub mod gateway;
 pub mod http1;

@@ -8,6 +8,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::client::connection::Entrance;
+use crate::counts::Names;
 use crate::orders::{Order, Threads};
 use crate::thread::Accepted;
 
@@ -58,6 +59,8 @@ pub struct Acceptor {
     pub number: usize,
     /// `delayed_close_timeout` of the listener.
     pub close: Duration,
+    /// Under which its connections are counted.
+    pub names: Arc<Names>,
     /// The worker threads.
     pub threads: Threads,
     /// Places for connections.
@@ -119,6 +122,7 @@ impl Acceptor {
             listener: self.number,
             peer,
             delayed_close_timeout: self.close,
+            names: self.names.clone(),
         };
         let accepted = Accepted {
             socket,

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::clock::Clock;
+use crate::counts::Names;
 use crate::listen::{Acceptor, bind, listen};
 use crate::logs::Logs;
 use crate::orders::{Order, Threads};
@@ -125,6 +126,9 @@ impl Reloader {
                 number,
                 close: listener_of(update, number)
                     .map(|listener| listener.http.delayed_close_timeout)
+                    .unwrap_or_default(),
+                names: listener_of(update, number)
+                    .map(|listener| Arc::new(Names::of(listener)))
                     .unwrap_or_default(),
                 threads: self.threads.clone(),
                 places: self.places.clone(),

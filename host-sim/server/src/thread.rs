@@ -65,12 +65,12 @@ pub fn run(
         Ok(runtime) => runtime,
         Err(error) => return started(Err(format!("cannot start a worker thread: {error}"))),
     };
-    let worker = match Worker::start(process, index, modules, clock.now()) {
+    let worker = match Worker::start(process.clone(), index, modules, clock.now()) {
         Ok(worker) => worker,
         Err(error) => return started(Err(error.to_string())),
     };
     started(Ok(()));
-    let driver = Driver::new(Box::new(worker), clock, logs, wakers);
+    let driver = Driver::new(Box::new(worker), process, clock, logs, wakers);
     LocalSet::new().block_on(&runtime, serve(driver, index, orders));
 }
 

@@ -56,6 +56,8 @@ mod rows;
 mod same_answer;
 #[path = "all/shipped.rs"]
 mod shipped;
+#[path = "all/stats.rs"]
+mod stats;
 #[path = "all/streaming.rs"]
 mod streaming;
 #[path = "all/support.rs"]

@@ -9,6 +9,7 @@ use crate::flags::Flag;
 use crate::io::{Command, Now, UpstreamId};
 use crate::local_reply::Reply;
 use crate::router::retry::Reset;
+use crate::stats::Scope;
 use crate::stream::StreamKey;
 use crate::timers::TimerId;
 
@@ -66,11 +67,14 @@ impl Engine {
         };
         stream.info.attempts += 1;
         let Some(address) = self.choose_host(key, cluster) else {
+            self.count_cluster(key, "upstream_cx_none_healthy");
+            self.count_answer(key, 503);
             let mut reply = Reply::of_envoy(503, "no healthy upstream", "no_healthy_upstream");
             reply.flag = Some(Flag::NoHealthyUpstream);
             return self.local_reply(key, reply);
         };
         if !process.breakers().take_request(cluster) {
+            self.count_cluster(key, "upstream_rq_pending_overflow");
             return self.reset_without_attempt(key, &Reset::Overflow);
         }
         self.numbers.upstream += 1;
@@ -167,7 +171,12 @@ impl Engine {
             return;
         };
         let (key, cluster) = (attempt.stream, attempt.cluster.clone());
+        let connected = attempt.connected;
         self.process.breakers().give_request(&cluster);
+        if connected {
+            let mut stats = self.process.stats();
+            stats.take(Scope::Cluster(&cluster), "upstream_rq_active", 1);
+        }
         for index in 0..self
             .attempts
             .get(&id)

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::inline::{self, Side};
 use crate::io::{Command, Headers, UpstreamId};
 use crate::router::Attempt;
+use crate::stats::Scope;
 
 impl Engine {
     /// The head has passed the attempt's filters.
@@ -88,6 +89,11 @@ impl Engine {
             return;
         };
         attempt.connected = true;
+        let cluster = attempt.cluster.clone();
+        let mut stats = self.process.stats();
+        stats.add(Scope::Cluster(&cluster), "upstream_rq_total", 1);
+        stats.add(Scope::Cluster(&cluster), "upstream_rq_active", 1);
+        drop(stats);
         self.start_per_try_timer(id);
         self.touch_attempt(id);
         self.send_waiting(id);

@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::flags::Flag;
 use crate::io::UpstreamId;
 use crate::local_reply::Reply;
+use crate::stats::Scope;
 use crate::stream::{Response, Stream, StreamKey};
 use crate::timers::TimerId;
 
@@ -63,13 +64,16 @@ pub(crate) struct Timeouts {
 impl Engine {
     /// The head has passed the client's filters.
     pub(crate) fn route_request(&mut self, key: StreamKey, end: bool) {
+        self.count_http(key, "rq_total");
         let Some(action) = self.route_action(key) else {
+            self.count_http(key, "no_route");
             let mut reply = Reply::of_envoy(404, "", "route_not_found");
             reply.flag = Some(Flag::NoRouteFound);
             return self.local_reply(key, reply);
         };
         match action {
             RouteAction::Direct { status, body } => {
+                self.count_http(key, "rq_direct_response");
                 self.local_reply(key, Reply::of_envoy(status, &body, "direct_response"));
             }
             RouteAction::Forward(forward) => self.begin_forward(key, Arc::new(forward), end),
@@ -85,6 +89,7 @@ impl Engine {
         let version = Arc::clone(&stream.version);
         let cluster = route::cluster_name(&forward.cluster, &stream.request_headers);
         let Some(cluster) = cluster.and_then(|name| version.config.clusters.get(&name)) else {
+            self.count_http(key, "no_cluster");
             let mut reply = Reply::of_envoy(503, "", "cluster_not_found");
             reply.flag = Some(Flag::NoClusterFound);
             return self.local_reply(key, reply);
@@ -121,6 +126,9 @@ impl Engine {
         if stream.router.retry.is_some() && total > stream.router.replay_limit_bytes {
             if let Some(retry) = stream.router.retry.take() {
                 retry.give_back(&self.process);
+                let scope = Scope::Cluster(&stream.router.cluster);
+                let mut stats = self.process.stats();
+                stats.add(scope, "retry_or_shadow_abandoned", 1);
             }
             self.timers.cancel(stream.router.retry_timer.take());
             if stream.router.attempt.is_none() {

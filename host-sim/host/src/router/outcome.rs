@@ -9,9 +9,11 @@ use crate::flags::Flag;
 use crate::headers;
 use crate::io::{ResetReason, UpstreamId};
 use crate::local_reply::Reply;
+use crate::process::Process;
 use crate::router::retry::{Decision, Reset};
 use crate::router::route;
-use crate::stream::{Response, StreamKey};
+use crate::stats::Scope;
+use crate::stream::{Response, Stream, StreamKey};
 use crate::timers::Timer;
 
 impl Engine {
@@ -35,8 +37,13 @@ impl Engine {
         let version = Arc::clone(&stream.version);
         let cluster = version.config.clusters.get(&stream.router.cluster);
         if let (Some(retry), Some(cluster)) = (stream.router.retry.as_mut(), cluster) {
-            match retry.after_headers(&head, cluster, &process, &mut self.random) {
-                Decision::Again(wait) => return self.schedule_retry(key, id, wait),
+            let decision = retry.after_headers(&head, cluster, &process, &mut self.random);
+            count_decision(&process, stream, decision);
+            match decision {
+                Decision::Again(wait) => {
+                    self.count_retried(key, headers::status(&head));
+                    return self.schedule_retry(key, id, wait);
+                }
                 Decision::Overflow => stream.info.flag(Flag::UpstreamOverflow),
                 Decision::Exhausted => stream.info.flag(Flag::UpstreamRetryLimitExceeded),
                 Decision::No => {}
@@ -46,6 +53,10 @@ impl Engine {
             retry.give_back(&process);
         }
         stream.router.response_started = true;
+        self.count_answer(key, headers::status(&head));
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
         stream.response = Response::InChain;
         stream.info.response_code = Some(headers::status(&head));
         let complete_at = stream.router.complete_at;
@@ -159,7 +170,9 @@ impl Engine {
         let (Some(retry), Some(cluster)) = (stream.router.retry.as_mut(), cluster) else {
             return false;
         };
-        match retry.after_reset(reset, cluster, &process, &mut self.random) {
+        let decision = retry.after_reset(reset, cluster, &process, &mut self.random);
+        count_decision(&process, stream, decision);
+        match decision {
             Decision::Again(wait) => {
                 self.schedule_retry(key, id, wait);
                 return true;
@@ -240,6 +253,7 @@ impl Engine {
         } else {
             503
         };
+        self.count_answer(key, status);
         let details = format!("upstream_reset_before_response_started{{{detail}}}");
         let mut reply = Reply::of_envoy(status, &body, &details);
         if *reset == Reset::Overflow && !self.suppress_envoy_headers(key) {
@@ -248,6 +262,23 @@ impl Engine {
                 .push((b"x-envoy-overloaded".to_vec(), b"true".to_vec()));
         }
         self.local_reply(key, reply);
+    }
+}
+
+/// Counts what is done about a failed attempt, or that an earlier retry helped.
+fn count_decision(process: &Process, stream: &Stream, decision: Decision) {
+    let names: &[&'static str] = match decision {
+        Decision::Again(_) => &["upstream_rq_retry", "upstream_rq_retry_backoff_exponential"],
+        Decision::Overflow => &["upstream_rq_retry_overflow"],
+        Decision::Exhausted => &["upstream_rq_retry_limit_exceeded"],
+        Decision::No => &["upstream_rq_retry_success"],
+    };
+    let retried = stream.info.attempts > 1;
+    let mut stats = process.stats();
+    if decision != Decision::No || retried {
+        for name in names {
+            stats.add(Scope::Cluster(&stream.router.cluster), name, 1);
+        }
     }
 }
 

@@ -106,6 +106,11 @@ impl Engine {
         };
         attempt.flags.push(flag);
         let key = attempt.stream;
+        let name = match details {
+            "upstream_per_try_idle_timeout" => "upstream_rq_per_try_idle_timeout",
+            _ => "upstream_rq_per_try_timeout",
+        };
+        self.count_cluster(key, name);
         let retried = self.before_response(key) && self.try_again(key, id, &Reset::PerTryTimeout);
         if !retried {
             self.timeout_reply(key, details);
@@ -115,6 +120,7 @@ impl Engine {
     pub(crate) fn response_timeout(&mut self, key: StreamKey) {
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.router.response_timer = None;
+            self.count_cluster(key, "upstream_rq_timeout");
             self.timeout_reply(key, "response_timeout");
         }
     }
@@ -136,6 +142,7 @@ impl Engine {
         if begun {
             return self.break_off(key, details);
         }
+        self.count_answer(key, 504);
         self.local_reply(
             key,
             Reply::of_envoy(504, "upstream request timeout", details),

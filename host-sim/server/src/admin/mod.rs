@@ -3,6 +3,7 @@
 mod clusters;
 mod dump;
 mod pages;
+mod stats;
 
 use std::path::PathBuf;
 use std::sync::Arc;

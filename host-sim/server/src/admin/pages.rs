@@ -5,8 +5,7 @@ use std::sync::atomic::Ordering;
 
 use tokio::sync::oneshot;
 
-use super::{Admin, clusters, dump};
-use crate::gateway::CONNECTION_LIMIT;
+use super::{Admin, clusters, dump, stats};
 use crate::logs::Level;
 use crate::reload::{Reload, Wish};
 
@@ -122,10 +121,17 @@ pub async fn answer(admin: &Admin, method: &[u8], target: &[u8]) -> Page {
         "/reload" => reload(admin).await,
         "/server_info" => server_info(admin),
         "/stats" if asks(query, "format", "prometheus") => {
-            Page::text(200, admin.process.prometheus())
+            Page::text(200, stats::prometheus(admin))
         }
-        "/stats" => Page::text(200, stats(admin)),
-        "/stats/prometheus" => Page::text(200, admin.process.prometheus()),
+        "/stats" => Page::text(
+            200,
+            stats::plain(
+                admin,
+                field(query, "filter"),
+                field(query, "usedonly").is_some(),
+            ),
+        ),
+        "/stats/prometheus" => Page::text(200, stats::prometheus(admin)),
         _ => Page::text(200, help()),
     }
 }
@@ -252,14 +258,4 @@ fn server_info(admin: &Admin) -> Page {
         },
         "configuration_version": status.version,
     }))
-}
-
-fn stats(admin: &Admin) -> String {
-    let active = CONNECTION_LIMIT.saturating_sub(admin.places.available_permits());
-    format!(
-        "server.concurrency: {}\nserver.live: {}\nserver.uptime: {}\nhttp.downstream_cx_active: {active}\n",
-        admin.concurrency,
-        u8::from(admin.ready.load(Ordering::Acquire)),
-        admin.clock.now().monotonic.as_secs(),
-    )
 }

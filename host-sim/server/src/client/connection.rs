@@ -3,12 +3,14 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use host_sim_host::io::{Event, StreamId};
 use tokio::net::TcpStream;
 
 use super::{Client, Exchange, Reply, linger};
+use crate::counts::{By, Names};
 use crate::driver::Driver;
 use crate::http1::request::{BadRequest, RequestDecoder, RequestHead, RequestPart};
 
@@ -20,7 +22,7 @@ pub const PIPELINE_LIMIT_BYTES: usize = 64 * 1024;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Where a client came in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Entrance {
     /// Its number, which it keeps over all configurations.
     pub listener: usize,
@@ -28,6 +30,8 @@ pub struct Entrance {
     pub peer: SocketAddr,
     /// `delayed_close_timeout` of the listener.
     pub delayed_close_timeout: Duration,
+    /// Under which it is counted.
+    pub names: Arc<Names>,
 }
 
 struct Connection {
@@ -38,6 +42,10 @@ struct Connection {
     stream: Option<StreamId>,
     /// No byte of the client is looked at any more.
     deaf: bool,
+    /// A byte has come.
+    spoke: bool,
+    /// The client has ended the connection.
+    left: bool,
 }
 
 /// How a connection goes on.
@@ -55,43 +63,54 @@ enum Step {
 
 /// Serves a connection to its end.
 pub async fn serve(driver: Rc<Driver>, socket: TcpStream, entrance: Entrance) {
-    driver.connection_begins(entrance.listener);
-    serve_requests(driver.clone(), socket, entrance).await;
-    driver.connection_ends(entrance.listener);
-}
-
-async fn serve_requests(driver: Rc<Driver>, socket: TcpStream, entrance: Entrance) {
-    // Streams are made of small pieces; without this each could wait for the one before.
-    let _ = socket.set_nodelay(true);
-    let (client, decoder) = (Rc::new(Client::default()), RequestDecoder::default());
+    let (number, names) = (entrance.listener, entrance.names.clone());
+    driver.connection_begins(number);
+    names.connected(&driver.process);
+    let client = Rc::new(Client::default());
     let mut connection = Connection {
-        driver,
+        driver: driver.clone(),
         client,
         entrance,
-        decoder,
+        decoder: RequestDecoder::default(),
         stream: None,
         deaf: false,
+        spoke: false,
+        left: false,
     };
-    loop {
-        match connection.step(&socket) {
-            Step::Again => {}
-            Step::Wait => {
-                if connection.wait(&socket).await == Step::Drop {
-                    break;
-                }
-            }
-            Step::Close => {
-                connection.abandon();
-                linger::close(socket, entrance.delayed_close_timeout).await;
-                return;
-            }
-            Step::Drop => break,
-        }
-    }
-    connection.abandon();
+    let (by, active) = connection.serve(socket).await;
+    names.ended(&driver.process, by, active, connection.spoke);
+    driver.connection_ends(number);
 }
 
 impl Connection {
+    /// Request after request; who ended it, and whether a request was under way then.
+    async fn serve(&mut self, socket: TcpStream) -> (By, bool) {
+        // Streams are made of small pieces; without this each could wait for the one before.
+        let _ = socket.set_nodelay(true);
+        loop {
+            let step = match self.step(&socket) {
+                Step::Wait => self.wait(&socket).await,
+                step => step,
+            };
+            match step {
+                Step::Again | Step::Wait => {}
+                Step::Close => {
+                    let broke_off = self.client.reply() == Reply::Broken;
+                    self.abandon();
+                    let patience = self.entrance.delayed_close_timeout;
+                    let by = linger::close(socket, patience).await;
+                    // What a client sees of a broken response is that the gateway ends it.
+                    return (if broke_off { By::Local } else { by }, false);
+                }
+                Step::Drop => break,
+            }
+        }
+        let active = matches!(self.client.reply(), Reply::Waiting | Reply::Started(_));
+        self.abandon();
+        let by = if self.left { By::Remote } else { By::Local };
+        (by, active)
+    }
+
     fn step(&mut self, socket: &TcpStream) -> Step {
         if let Some(end) = self.decode() {
             return end;
@@ -209,6 +228,7 @@ impl Connection {
 
     fn refuse(&mut self, bad: BadRequest) -> Option<Step> {
         self.deaf = true;
+        self.count("downstream_cx_protocol_error", 1);
         let Entrance { listener, peer, .. } = self.entrance;
         match bad {
             BadRequest::Refused { status, details } => {
@@ -250,22 +270,28 @@ impl Connection {
     }
 
     /// Writes as much as the client takes; `false`: it takes nothing any more.
-    fn flush(&self, socket: &TcpStream) -> bool {
+    fn flush(&mut self, socket: &TcpStream) -> bool {
         let mut out = self.client.out.borrow_mut();
-        let mut wrote = false;
+        let mut wrote = 0;
         while !out.is_empty() {
             match socket.try_write(out.bytes()) {
                 Ok(count) => {
                     out.consume(count);
-                    wrote = true;
+                    wrote += count as u64;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(_) => return false,
+                Err(_) => {
+                    self.left = true;
+                    return false;
+                }
             }
         }
         drop(out);
-        if wrote && !self.client.is_slow() {
-            self.client.wake_attempts();
+        if wrote > 0 {
+            self.count("downstream_cx_tx_bytes_total", wrote);
+            if !self.client.is_slow() {
+                self.client.wake_attempts();
+            }
         }
         true
     }
@@ -294,15 +320,32 @@ impl Connection {
 
     /// One read; `false`: the client is gone. Half a connection counts as none, as in Envoy.
     fn read(&mut self, socket: &TcpStream) -> bool {
-        let mut buffer = self.driver.read_buffer.borrow_mut();
+        let driver = self.driver.clone();
+        let mut buffer = driver.read_buffer.borrow_mut();
         match socket.try_read(&mut buffer) {
-            Ok(0) => false,
+            Ok(0) => {
+                self.left = true;
+                false
+            }
             Ok(count) => {
                 self.decoder.push(buffer.get(..count).unwrap_or_default());
+                drop(buffer);
+                if !std::mem::replace(&mut self.spoke, true) {
+                    self.entrance.names.spoke(&self.driver.process);
+                }
+                self.count("downstream_cx_rx_bytes_total", count as u64);
                 true
             }
-            Err(error) => error.kind() == ErrorKind::WouldBlock,
+            Err(error) => {
+                let waits = error.kind() == ErrorKind::WouldBlock;
+                self.left |= !waits;
+                waits
+            }
         }
+    }
+
+    fn count(&self, name: &'static str, by: u64) {
+        self.entrance.names.add(&self.driver.process, name, by);
     }
 
     /// Tells the worker that a request under way has lost its client.

@@ -5,15 +5,18 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
+use crate::counts::By;
+
 /// Most bytes that are read away after the last response. A client that is in the middle of
 /// sending a refused prompt finds its answer; one that sends on for ever is cut.
 const DISCARD_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
 /// Says that nothing follows, then reads until the client says so too: closing a socket with
 /// unread bytes could destroy the response on its way.
-pub async fn close(mut socket: TcpStream, patience: Duration) {
+/// Tells who ended the connection.
+pub async fn close(mut socket: TcpStream, patience: Duration) -> By {
     if socket.shutdown().await.is_err() {
-        return;
+        return By::Remote;
     }
     let drained = async {
         let mut scratch = vec![0; 16 * 1024];
@@ -31,5 +34,8 @@ pub async fn close(mut socket: TcpStream, patience: Duration) {
         }
     };
     // Either way the socket closes now.
-    let _ = tokio::time::timeout(patience, drained).await;
+    match tokio::time::timeout(patience, drained).await {
+        Ok(()) => By::Remote,
+        Err(_) => By::Local,
+    }
 }

@@ -4,9 +4,11 @@ use std::io::ErrorKind;
 use std::rc::Rc;
 
 use host_sim_host::io::{Event, ResetReason};
+use host_sim_host::stats::Scope;
 use tokio::net::TcpStream;
 
 use super::attempt::Attempt;
+use crate::counts::By;
 use crate::driver::Driver;
 use crate::http1::response::{ResponseDecoder, ResponsePart};
 
@@ -16,8 +18,19 @@ pub enum Outcome {
     /// It may carry another request.
     Kept,
     /// It is to be closed.
-    Used,
+    Used {
+        /// Who ended it.
+        by: By,
+        /// In the middle of an exchange.
+        active: bool,
+    },
 }
+
+/// The attempt was broken off.
+const CANCELLED: Outcome = Outcome::Used {
+    by: By::Local,
+    active: true,
+};
 
 /// What one read brought.
 enum Read {
@@ -27,7 +40,12 @@ enum Read {
 }
 
 /// Carries an attempt to its end.
-pub async fn run(driver: &Rc<Driver>, socket: &TcpStream, attempt: &Rc<Attempt>) -> Outcome {
+pub async fn run(
+    driver: &Rc<Driver>,
+    socket: &TcpStream,
+    attempt: &Rc<Attempt>,
+    cluster: &str,
+) -> Outcome {
     driver.send(Event::UpstreamConnected {
         upstream: attempt.id,
     });
@@ -35,11 +53,11 @@ pub async fn run(driver: &Rc<Driver>, socket: &TcpStream, attempt: &Rc<Attempt>)
     // A worker that answers early may stop reading; its answer is still wanted.
     let mut writes = true;
     while !attempt.has_ended() {
-        writes = writes && flush(socket, attempt);
+        writes = writes && flush(driver, socket, attempt, cluster);
         let pending = writes && !attempt.out.borrow().is_empty();
         let read = tokio::select! {
             ready = socket.readable(), if !attempt.has_slow_client() => match ready {
-                Ok(()) => read(driver, socket, response.get_or_insert_with(|| ResponseDecoder::new(attempt.is_to_head()))),
+                Ok(()) => read(driver, socket, cluster, response.get_or_insert_with(|| ResponseDecoder::new(attempt.is_to_head()))),
                 Err(_) => Read::End,
             },
             _ = socket.writable(), if pending => Read::Nothing,
@@ -53,11 +71,11 @@ pub async fn run(driver: &Rc<Driver>, socket: &TcpStream, attempt: &Rc<Attempt>)
             Read::Bytes => false,
             Read::End => true,
         };
-        if let Some(outcome) = hand_on(driver, attempt, decoder, ended) {
+        if let Some(outcome) = hand_on(driver, attempt, decoder, ended, cluster) {
             return outcome;
         }
     }
-    Outcome::Used
+    CANCELLED
 }
 
 /// Gives the worker what was read; an outcome when the attempt is over.
@@ -66,6 +84,7 @@ fn hand_on(
     attempt: &Attempt,
     response: &mut ResponseDecoder,
     ended: bool,
+    cluster: &str,
 ) -> Option<Outcome> {
     let upstream = attempt.id;
     while !attempt.has_ended() {
@@ -76,11 +95,18 @@ fn hand_on(
                 Some(last) => last,
                 // An answer that was begun and not ended is a broken one, as in Envoy.
                 None if response.has_started() => {
-                    return reset(driver, attempt, ResetReason::ProtocolError);
+                    count(driver, cluster, "upstream_cx_protocol_error", 1);
+                    return reset(driver, attempt, ResetReason::ProtocolError, By::Remote);
                 }
-                None => return reset(driver, attempt, ResetReason::ConnectionTermination),
+                None => {
+                    let reason = ResetReason::ConnectionTermination;
+                    return reset(driver, attempt, reason, By::Remote);
+                }
             },
-            Err(_) => return reset(driver, attempt, ResetReason::ProtocolError),
+            Err(_) => {
+                count(driver, cluster, "upstream_cx_protocol_error", 1);
+                return reset(driver, attempt, ResetReason::ProtocolError, By::Local);
+            }
         };
         let complete = response.is_complete();
         if complete {
@@ -104,28 +130,41 @@ fn hand_on(
         if complete {
             // An answer before the end of the request leaves the connection in the middle of it.
             let kept = response.may_reuse() && attempt.is_sent() && !ended;
-            return Some(if kept { Outcome::Kept } else { Outcome::Used });
+            let by = if ended { By::Remote } else { By::Local };
+            return Some(if kept {
+                Outcome::Kept
+            } else {
+                Outcome::Used { by, active: false }
+            });
         }
     }
-    Some(Outcome::Used)
+    Some(CANCELLED)
 }
 
-fn reset(driver: &Rc<Driver>, attempt: &Attempt, reason: ResetReason) -> Option<Outcome> {
+fn reset(driver: &Rc<Driver>, attempt: &Attempt, reason: ResetReason, by: By) -> Option<Outcome> {
     driver.forget_attempt(attempt.id);
     driver.send(Event::UpstreamReset {
         upstream: attempt.id,
         reason,
     });
-    Some(Outcome::Used)
+    Some(Outcome::Used { by, active: true })
+}
+
+fn count(driver: &Driver, cluster: &str, name: &'static str, by: u64) {
+    let mut stats = driver.process.stats();
+    stats.add(Scope::Cluster(cluster), name, by);
 }
 
 /// Writes as much as the worker takes; `false`: it takes nothing any more.
-fn flush(socket: &TcpStream, attempt: &Attempt) -> bool {
+fn flush(driver: &Driver, socket: &TcpStream, attempt: &Attempt, cluster: &str) -> bool {
     let was_slow = attempt.is_slow();
     let mut out = attempt.out.borrow_mut();
     while !out.is_empty() {
         match socket.try_write(out.bytes()) {
-            Ok(count) => out.consume(count),
+            Ok(bytes) => {
+                out.consume(bytes);
+                count(driver, cluster, "upstream_cx_tx_bytes_total", bytes as u64);
+            }
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
             Err(_) => return false,
         }
@@ -137,12 +176,18 @@ fn flush(socket: &TcpStream, attempt: &Attempt) -> bool {
     true
 }
 
-fn read(driver: &Driver, socket: &TcpStream, response: &mut ResponseDecoder) -> Read {
+fn read(
+    driver: &Driver,
+    socket: &TcpStream,
+    cluster: &str,
+    response: &mut ResponseDecoder,
+) -> Read {
     let mut buffer = driver.read_buffer.borrow_mut();
     match socket.try_read(&mut buffer) {
         Ok(0) => Read::End,
-        Ok(count) => {
-            response.push(buffer.get(..count).unwrap_or_default());
+        Ok(bytes) => {
+            response.push(buffer.get(..bytes).unwrap_or_default());
+            count(driver, cluster, "upstream_cx_rx_bytes_total", bytes as u64);
             Read::Bytes
         }
         Err(error) if error.kind() == ErrorKind::WouldBlock => Read::Nothing,

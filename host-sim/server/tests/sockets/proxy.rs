@@ -2,11 +2,14 @@
 //! answered by the command that passes it on.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
+use host_sim_host::Process;
+use host_sim_host::config::Bootstrap;
 use host_sim_host::io::{Command, Event, Now, StreamId, UpstreamId};
 use host_sim_server::client::connection::{self, Entrance};
 use host_sim_server::clock::Clock;
@@ -47,8 +50,16 @@ impl Gateway {
             commands: Vec::new(),
             clients: HashMap::new(),
         };
+        let nothing = Bootstrap {
+            admin: None,
+            listeners: Vec::new(),
+            clusters: BTreeMap::new(),
+            stats_tags: Vec::new(),
+        };
+        let process = Process::new(nothing, BTreeMap::new(), 1);
         let driver = Driver::new(
             Box::new(proxy),
+            process,
             Clock::start(),
             Logs::new(Threshold::new(Level::Off)),
             Wakers::default(),
@@ -59,6 +70,7 @@ impl Gateway {
                     listener: 0,
                     peer,
                     delayed_close_timeout: Duration::from_secs(1),
+                    names: Arc::default(),
                 };
                 tokio::task::spawn_local(connection::serve(driver.clone(), socket, entrance));
             }
