@@ -106,7 +106,7 @@ impl<'a> At<'a> {
             self.problems.add(Problem {
                 path: self.below(&field.key, &field.node).path,
                 line: field.line,
-                what: self.problems.unknown(&fields.asked),
+                what: self.problems.unknown(&field.key, &fields.asked),
                 kind: Kind::NotModelled,
             });
         }

@@ -6,6 +6,22 @@ use std::fmt;
 /// What there is to say about a field that the simulator has no place for.
 pub const NOT_MODELLED: &str = "not modelled by host-sim";
 
+/// What to do about fields that many files have.
+const REMEDIES: [(&str, &str); 3] = [
+    (
+        "transport_socket",
+        "it speaks no TLS, neither with clients nor with workers; leave it out of the file that host-sim serves, and talk to it in clear text",
+    ),
+    (
+        "http3_protocol_options",
+        "clients are served over HTTP/1.1 only; leave it out of the file that host-sim serves",
+    ),
+    (
+        "health_checks",
+        "workers are not asked; \"health\" in gateway.json makes the gateway ask them itself",
+    ),
+];
+
 /// Most problems that are reported at once; a file for something else has one at nearly every line.
 pub const MAX_PROBLEMS: usize = 50;
 
@@ -72,9 +88,12 @@ impl Problems {
     }
 
     /// What is wrong with a field that is none of those asked for.
-    pub(crate) fn unknown(&self, asked: &[String]) -> String {
+    pub(crate) fn unknown(&self, key: &str, asked: &[String]) -> String {
         match self.unknown {
-            Unknown::NotModelled => NOT_MODELLED.to_owned(),
+            Unknown::NotModelled => match REMEDIES.iter().find(|(field, _)| *field == key) {
+                Some((_, remedy)) => format!("{NOT_MODELLED}: {remedy}"),
+                None => NOT_MODELLED.to_owned(),
+            },
             Unknown::NoSuchField => {
                 format!("there is no such field: known are {}", asked.join(", "))
             }

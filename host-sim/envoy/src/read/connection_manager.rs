@@ -9,6 +9,7 @@ use host_sim_host::config::{
 
 use super::{logs, replies, route, wasm};
 use crate::at::{At, Fields, Read};
+use crate::problem::NOT_MODELLED;
 
 const TYPE: &str =
     "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
@@ -19,6 +20,7 @@ const WINDOW_BYTES: std::ops::RangeInclusive<u32> = 65_535..=0x7fff_ffff;
 /// The connection manager with its routes and filters.
 pub fn connection_manager(at: &At<'_>) -> Read<HttpConnectionManager> {
     at.typed(TYPE, |fields| {
+        fields.maybe("codec_type", |at| codec(&at))?;
         let (filters, router) = filters(&fields.required("http_filters")?)?;
         let delayed = fields.maybe("delayed_close_timeout", |at| at.duration())?;
         Ok(HttpConnectionManager {
@@ -41,6 +43,16 @@ pub fn connection_manager(at: &At<'_>) -> Read<HttpConnectionManager> {
             router,
         })
     })
+}
+
+/// Clients are served over HTTP/1.1; `AUTO` is Envoy's default, which serves it too.
+fn codec(at: &At<'_>) -> Read<()> {
+    match at.text()? {
+        "AUTO" | "HTTP1" => Ok(()),
+        other => Err(at.without_model(format!(
+            "{other:?}: {NOT_MODELLED}: clients are served over HTTP/1.1 only; write AUTO, which Envoy serves with HTTP/2 as well"
+        ))),
+    }
 }
 
 fn escaped_slashes(fields: &mut Fields<'_>) -> Read<EscapedSlashes> {

@@ -6,14 +6,14 @@ use std::net::SocketAddr;
 use host_sim_host::Process;
 use serde_json::{Value, json};
 
-/// For programs: the shape of Envoy's `ClusterStatuses`.
+/// For programs: the shape of Envoy's `ClusterStatuses`, without the counters of single members, which
+/// are not kept.
 pub fn document(process: &Process) -> Value {
     let config = process.config();
     let statuses = config.clusters.values().map(|cluster| {
         let hosts = cluster.endpoints.iter().map(|endpoint| {
             json!({
                 "address": address(*endpoint),
-                "stats": [],
                 "health_status": {"eds_health_status": "HEALTHY"},
                 "weight": 1,
                 "locality": {},

@@ -87,8 +87,13 @@ fn a_field_without_a_place_in_the_model_is_named_with_its_path() {
         ),
         (
             "          stat_prefix",
-            "          codec_type: AUTO\n          stat_prefix",
-            "line 9: HTTP.codec_type: not modelled by host-sim",
+            "          codec_type: HTTP2\n          stat_prefix",
+            "line 9: HTTP.codec_type: \"HTTP2\": not modelled by host-sim: clients are served over HTTP/1.1 only; write AUTO, which Envoy serves with HTTP/2 as well",
+        ),
+        (
+            "    - filters:",
+            "    - transport_socket: {name: tls}\n      filters:",
+            "line 5: LISTENER.filter_chains[0].transport_socket: not modelled by host-sim: it speaks no TLS, neither with clients nor with workers; leave it out of the file that host-sim serves, and talk to it in clear text",
         ),
         (
             "{cluster: c}",
