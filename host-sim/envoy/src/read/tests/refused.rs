@@ -86,11 +86,6 @@ fn a_field_without_a_place_in_the_model_is_named_with_its_path() {
             "line 3: LISTENER.traffic_direction: not modelled by host-sim",
         ),
         (
-            "          stat_prefix",
-            "          codec_type: HTTP2\n          stat_prefix",
-            "line 9: HTTP.codec_type: \"HTTP2\": not modelled by host-sim: clients are served over HTTP/1.1 only; write AUTO, which Envoy serves with HTTP/2 as well",
-        ),
-        (
             "    - filters:",
             "    - transport_socket: {name: tls}\n      filters:",
             "line 5: LISTENER.filter_chains[0].transport_socket: not modelled by host-sim: it speaks no TLS, neither with clients nor with workers; leave it out of the file that host-sim serves, and talk to it in clear text",
@@ -121,6 +116,22 @@ fn a_field_without_a_place_in_the_model_is_named_with_its_path() {
             "line 27: CLUSTER.lb_subset_config: not modelled by host-sim",
         ),
     ]);
+}
+
+#[test]
+fn only_http2_of_clients_is_refused_as_a_codec() {
+    let with = |codec: &str| {
+        let codec = format!("          codec_type: {codec}\n          stat_prefix");
+        SMALLEST.replacen("          stat_prefix", &codec, 1)
+    };
+    accepted(&with("AUTO"));
+    accepted(&with("HTTP1"));
+    let [problem] = problems(&with("HTTP2")).try_into().unwrap();
+    assert!(problem.starts_with("line 9: "), "{problem}");
+    assert!(
+        problem.ends_with("typed_config.codec_type: \"HTTP2\": not modelled by host-sim: clients are served over HTTP/1.1 only; write AUTO, which Envoy serves with HTTP/2 as well"),
+        "{problem}"
+    );
 }
 
 #[test]
