@@ -13,7 +13,6 @@ const BUILD_OUTPUT: &[&str] = &[
     ".tools",
     "envoy/modules",
     "target",
-    "tests/fuzz/target",
     "tests/bench/target",
     "tests/fuzz/target",
     "tests/fuzz/corpus",
