@@ -44,3 +44,21 @@ fn imports_of_emscripten_link_and_main_runs_behind_initialize() {
 fn imports_of_assemblyscript_link_and_start_may_print() {
     runs("assemblyscript");
 }
+
+#[test]
+fn a_module_of_the_assemblyscript_sdk_reads_a_header_sets_one_and_answers() {
+    let file = blackbox::shell::modules().join("guests/assemblyscript.wasm");
+    assert!(file.is_file(), "run scripts/build-assemblyscript first");
+    // The SDK refuses an empty configuration. The name is the root id of its context, too.
+    let plugin =
+        scripted("assemblyscript", "anything").with_code(file.to_str().expect("a path of text"));
+
+    let seen = Case::new().filter(plugin).run(|client| {
+        client.get("/x");
+        client.get("/reply");
+    });
+
+    assert_eq!(seen.statuses()[1], 403);
+    let marked = |line: &&String| line.contains("x-guest: assemblyscript");
+    assert_eq!(seen.workers().iter().filter(marked).count(), 1);
+}
