@@ -5,6 +5,7 @@ pub mod check;
 pub mod render;
 pub mod run;
 pub mod serve;
+pub mod swarm;
 pub mod trace;
 
 use host_sim_server::gateway;
@@ -24,6 +25,8 @@ pub enum Command {
     Trace(Box<trace::Options>),
     /// Count instructions.
     Bench(bench::Options),
+    /// Run random deployments.
+    Swarm(swarm::Options),
     /// Say what is wrong with a configuration.
     Check(check::Options),
 }
@@ -55,6 +58,7 @@ impl Command {
             Command::Render(options) => render::run(options)?,
             Command::Trace(options) => trace::run(options)?,
             Command::Bench(options) => bench::run(options)?,
+            Command::Swarm(options) => swarm::run(options)?,
             Command::Check(options) => return check::run(options),
             Command::Run(options) => run::run(options)?,
         }

@@ -6,13 +6,13 @@ use std::ffi::OsString;
 
 use lexopt::{Arg, Parser};
 
-use commands::{Command, Failure, bench, check, render, run, serve, trace};
+use commands::{Command, Failure, bench, check, render, run, serve, swarm, trace};
 
 /// Help of the program.
 const HELP: &str = include_str!("help.txt");
 
 /// Names of all commands, for messages.
-const COMMANDS: &str = "serve, run, render, check, trace or bench";
+const COMMANDS: &str = "serve, run, render, check, trace, bench or swarm";
 
 /// Exit code when the command line makes no sense.
 const USAGE: u8 = 2;
@@ -56,6 +56,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Strin
         Some("run") => run::parse(&mut parser),
         Some("render") => render::parse(&mut parser),
         Some("trace") => trace::parse(&mut parser),
+        Some("swarm") => swarm::parse(&mut parser),
         Some("bench") => bench::parse(&mut parser),
         Some("check") => check::parse(&mut parser),
         _ => {

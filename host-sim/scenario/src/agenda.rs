@@ -83,6 +83,35 @@ impl<T> Agenda<T> {
     pub fn take(&mut self) -> Option<T> {
         self.heap.pop().map(|Reverse(entry)| entry.item)
     }
+
+    /// Takes the first thing due at `at` that is `wanted`; the search ends at one of which `ends` says so, and looks at no
+    /// more than so many.
+    pub fn take_due(
+        &mut self,
+        at: Duration,
+        wanted: impl Fn(&T) -> bool,
+        ends: impl Fn(&T) -> bool,
+        most: usize,
+    ) -> Option<T> {
+        let mut skipped = Vec::new();
+        let mut found = None;
+        while skipped.len() < most && self.next() == Some(at) {
+            let Some(Reverse(entry)) = self.heap.pop() else {
+                break;
+            };
+            if wanted(&entry.item) {
+                found = Some(entry.item);
+                break;
+            }
+            let is_end = ends(&entry.item);
+            skipped.push(Reverse(entry));
+            if is_end {
+                break;
+            }
+        }
+        self.heap.extend(skipped);
+        found
+    }
 }
 
 #[cfg(test)]
@@ -102,5 +131,22 @@ mod tests {
         }
         let order: Vec<&str> = std::iter::from_fn(|| agenda.take()).collect();
         assert_eq!(order, ["first", "second", "third", "late"]);
+    }
+
+    #[test]
+    fn a_search_takes_one_thing_and_leaves_the_others_in_order() {
+        let mut agenda = Agenda::default();
+        for (draw, item) in [(1, "a"), (2, "b"), (3, "stop"), (4, "c")] {
+            agenda.add(Duration::from_secs(1), draw, item);
+        }
+        let at = Duration::from_secs(1);
+        let mut search = |wanted, most| {
+            agenda.take_due(at, |item| *item == wanted, |item| *item == "stop", most)
+        };
+        assert_eq!(search("c", 9), None, "it is behind the end");
+        assert_eq!(search("b", 1), None, "it is too far");
+        assert_eq!(search("b", 9), Some("b"));
+        let order: Vec<&str> = std::iter::from_fn(|| agenda.take()).collect();
+        assert_eq!(order, ["a", "stop", "c"]);
     }
 }

@@ -1,8 +1,11 @@
 //! What happened, to compare two runs and to read after a failure.
 
+mod show;
+
 use std::collections::VecDeque;
-use std::fmt::Write;
 use std::time::Duration;
+
+use host_sim_host::io::{Command, Event};
 
 /// Lines that are kept to be read; the hash covers all of them.
 pub const TRACE_LINES: usize = 2000;
@@ -26,11 +29,18 @@ impl Default for Trace {
 
 impl Trace {
     /// One thing that happened on a thread.
-    pub fn add(&mut self, at: Duration, thread: usize, what: &impl std::fmt::Debug) {
-        let mut line = String::new();
-        // Writing to a string cannot fail.
-        let _ = write!(line, "{at:?} thread {thread}: {what:?}");
-        self.keep(line);
+    pub fn add(&mut self, at: Duration, thread: usize, what: &str) {
+        self.keep(format!("{at:?} thread {thread}: {what}"));
+    }
+
+    /// An event for a thread.
+    pub fn add_event(&mut self, at: Duration, thread: usize, event: &Event) {
+        self.add(at, thread, &show::event(event));
+    }
+
+    /// A command of a thread.
+    pub fn add_command(&mut self, at: Duration, thread: usize, command: &Command) {
+        self.add(at, thread, &show::command(command));
     }
 
     /// Several threads were inside guests at the same moment.

@@ -17,7 +17,7 @@ use crate::random::Random;
 
 /// Of how many host calls one passes the turn on, on average; drawn for each overlap. Rare turns let one guest finish a
 /// whole callback inside a single host call of another, frequent ones mix them finely.
-const CALLS_PER_TURN: [u64; 4] = [1, 2, 6, 20];
+const CALLS_PER_TURN: [u64; 4] = [1, 1, 2, 8];
 
 /// Who may run, and who waits. One for all worker threads of a world.
 #[derive(Debug)]

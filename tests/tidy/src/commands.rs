@@ -28,6 +28,14 @@ pub const COMMANDS: &[Command] = &[
         "cargo run --quiet -p host-sim -- check --strict envoy/envoy.yaml envoy/gateway.json",
         RunBy::Script("scripts/test"),
     ),
+    (
+        "cargo run --quiet --bin host-sim -- swarm --seeds 2000 --jobs 2",
+        RunBy::Script("scripts/test"),
+    ),
+    (
+        "cargo run --quiet --bin host-sim -- swarm --canary",
+        RunBy::Script("scripts/test"),
+    ),
 ];
 
 /// Languages of a fenced block that holds commands.

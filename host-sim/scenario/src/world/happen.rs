@@ -15,7 +15,7 @@ impl World {
     /// What becomes of a thing that concerns one worker thread: an event for it, or nothing yet.
     pub(super) fn event_of(&mut self, item: Item) -> Option<Event> {
         match item {
-            Item::Send(id) => Some(self.send(id)),
+            Item::Send(id) => self.send(id),
             Item::Piece(id, index) => self.piece(id, index),
             Item::Leave(id) => self.leave(id),
             Item::Connect(key, result) => self.connect(key, result),
@@ -25,8 +25,12 @@ impl World {
         }
     }
 
-    fn send(&mut self, id: RequestId) -> Event {
+    fn send(&mut self, id: RequestId) -> Option<Event> {
         let client = &mut self.clients[id.0];
+        // Who left at this very moment may have left before.
+        if client.response.end != End::Pending {
+            return None;
+        }
         client.sent = Some(self.now);
         let stream = client.stream;
         let Request {
@@ -45,7 +49,7 @@ impl World {
         if has_body {
             self.plan(self.now + pause, Item::Piece(id, 0));
         }
-        event
+        Some(event)
     }
 
     fn piece(&mut self, id: RequestId, index: usize) -> Option<Event> {
@@ -73,10 +77,12 @@ impl World {
         let now = self.now;
         let client = &mut self.clients[id.0];
         let stream = client.stream;
-        (client.response.end == End::Pending).then(|| {
-            client.response.end = End::Left(now);
-            Event::RequestReset { stream }
-        })
+        if client.response.end != End::Pending {
+            return None;
+        }
+        client.response.end = End::Left(now);
+        // Nobody but the client knows of a request that was not sent yet.
+        client.sent.map(|_| Event::RequestReset { stream })
     }
 
     fn connect(&mut self, key: Key, result: Result<(), ResetReason>) -> Option<Event> {

@@ -8,11 +8,14 @@ use host_sim_host::io::{Command, Event, Now};
 
 use crate::onlook::Onlooker;
 
-use super::{HAPPENINGS_LIMIT, Item, World};
+use super::{Client, HAPPENINGS_LIMIT, Item, World};
 
 /// All threads tick at the same moments, for as long as a run lasts, and few ticks have anything to race for. So of the rounds
 /// that are timers alone, one in so many overlaps; in the others one thread comes after the other.
 const TIMER_ROUNDS_PER_OVERLAP: usize = 4;
+
+/// Most things of one moment that are looked through for one of a certain thread; beyond that it has nothing to do in a round.
+const SEARCHED_LIMIT: usize = 64;
 
 /// What one worker thread has to do in a round.
 #[derive(Debug)]
@@ -47,18 +50,16 @@ impl World {
         };
         self.now = self.now.max(due);
         let mut round = BTreeMap::new();
-        while let Some(thread) = self.choose(due, &round) {
-            match thread {
-                Next::Timers(thread) => {
-                    self.trace.add(self.now, thread, &"timers");
-                    self.show(|onlooker, now| onlooker.timers(now, thread));
-                    round.insert(thread, Work::Timers);
+        match self.choose(due) {
+            Next::Timers(thread) => self.add_timers(thread, &mut round),
+            Next::Item => {
+                if let Some(item) = self.agenda.take() {
+                    self.take_item(item, &mut round);
                 }
-                Next::Item => self.take_item(&mut round),
             }
-            if !self.overlaps {
-                break;
-            }
+        }
+        if self.overlaps && !round.is_empty() {
+            self.fill(due, &mut round);
         }
         let is_timers = |work: &Work| matches!(work, Work::Timers);
         if round.len() > 1
@@ -77,46 +78,54 @@ impl World {
         timers.chain(self.agenda.next()).min()
     }
 
-    /// Something that is due now, of a thread that has nothing to do in this round yet.
-    fn choose(&mut self, due: Duration, round: &BTreeMap<usize, Work>) -> Option<Next> {
-        let is_free = |thread: &usize| !round.contains_key(thread);
-        let timers = self.threads.iter().enumerate();
-        let mut choices: Vec<Next> = timers
-            .filter(|(_, thread)| thread.next_timer() == Some(due))
-            .map(|(index, _)| index)
-            .filter(is_free)
-            .map(Next::Timers)
-            .collect();
-        let item = self.agenda.peek().filter(|(at, _)| *at == due);
-        if let Some((_, item)) = item
-            && self
-                .thread_of(item)
-                .map_or(round.is_empty(), |thread| is_free(&thread))
-        {
+    /// What comes first of what is due now.
+    fn choose(&mut self, due: Duration) -> Next {
+        let mut choices = self.threads_with_timers(due);
+        if self.agenda.next() == Some(due) {
             choices.push(Next::Item);
         }
         let choice = self.random.below(choices.len());
-        choices.into_iter().nth(choice)
+        choices.into_iter().nth(choice).unwrap_or(Next::Item)
     }
 
-    /// The worker thread that a thing concerns; none if it concerns a worker behind the gateway or the wall clock.
-    fn thread_of(&self, item: &Item) -> Option<usize> {
-        match item {
-            Item::Send(id) | Item::Piece(id, _) | Item::Leave(id) => {
-                self.clients.get(id.0).map(|client| client.thread)
+    fn threads_with_timers(&self, due: Duration) -> Vec<Next> {
+        let threads = self.threads.iter().enumerate();
+        threads
+            .filter(|(_, thread)| thread.next_timer() == Some(due))
+            .map(|(index, _)| Next::Timers(index))
+            .collect()
+    }
+
+    /// Gives each thread that has nothing to do in this round what is due for it at the same moment.
+    fn fill(&mut self, due: Duration, round: &mut BTreeMap<usize, Work>) {
+        for thread in 0..self.threads.len() {
+            if round.contains_key(&thread) {
+                continue;
             }
-            Item::Connect((thread, _), _) | Item::Play((thread, _)) | Item::Wake(thread) => {
-                Some(*thread)
+            let clients = &self.clients;
+            let is_its = |item: &Item| thread_of(clients, item) == Some(thread);
+            let concerns_all = |item: &Item| thread_of(clients, item).is_none();
+            match self
+                .agenda
+                .take_due(due, is_its, concerns_all, SEARCHED_LIMIT)
+            {
+                Some(item) => self.take_item(item, round),
+                None if self.threads[thread].next_timer() == Some(due) => {
+                    self.add_timers(thread, round);
+                }
+                None => {}
             }
-            Item::Change(..) | Item::SetWall(_) | Item::Update(_) => None,
         }
     }
 
-    fn take_item(&mut self, round: &mut BTreeMap<usize, Work>) {
-        let Some(item) = self.agenda.take() else {
-            return;
-        };
-        match (self.thread_of(&item), item) {
+    fn add_timers(&mut self, thread: usize, round: &mut BTreeMap<usize, Work>) {
+        self.trace.add(self.now, thread, "timers");
+        self.show(|onlooker, now| onlooker.timers(now, thread));
+        round.insert(thread, Work::Timers);
+    }
+
+    fn take_item(&mut self, item: Item, round: &mut BTreeMap<usize, Work>) {
+        match (thread_of(&self.clients, &item), item) {
             (_, Item::Change(site, change)) => self.apply(site, change),
             (_, Item::Update(gateway_json)) => {
                 let result = self.update(&gateway_json);
@@ -140,7 +149,7 @@ impl World {
     }
 
     fn note(&mut self, thread: usize, event: &Event) {
-        self.trace.add(self.now, thread, event);
+        self.trace.add_event(self.now, thread, event);
         self.show(|onlooker, now| onlooker.event(now, thread, event));
     }
 
@@ -188,7 +197,7 @@ impl World {
             };
             let (thread, commands) = &mut queues[choice];
             if let Some(command) = commands.pop_front() {
-                self.trace.add(self.now, *thread, &command);
+                self.trace.add_command(self.now, *thread, &command);
                 let thread = *thread;
                 self.show(|onlooker, now| onlooker.command(now, thread, &command));
                 self.obey(thread, command);
@@ -207,6 +216,19 @@ impl World {
             monotonic: self.now,
             wall: self.wall + self.now,
         }
+    }
+}
+
+/// The worker thread that a thing concerns; none if it concerns a worker behind the gateway or the wall clock.
+fn thread_of(clients: &[Client], item: &Item) -> Option<usize> {
+    match item {
+        Item::Send(id) | Item::Piece(id, _) | Item::Leave(id) => {
+            clients.get(id.0).map(|client| client.thread)
+        }
+        Item::Connect((thread, _), _) | Item::Play((thread, _)) | Item::Wake(thread) => {
+            Some(*thread)
+        }
+        Item::Change(..) | Item::SetWall(_) | Item::Update(_) => None,
     }
 }
 

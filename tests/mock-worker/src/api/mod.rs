@@ -54,6 +54,8 @@ struct Call<'a> {
     include_usage: bool,
     prompt_tokens: usize,
     inputs: usize,
+    /// What the request's `x-mock-tag` says: the last word of the answer, so that a test sees whose answer it is.
+    tag: Option<String>,
 }
 
 impl Reply {
@@ -142,6 +144,9 @@ fn call<'a>(worker: &'a str, models: &[String], request: &Request) -> Result<Cal
             .and_then(|options| options.include_usage)
             .unwrap_or(false),
         prompt_tokens: request.body.len().div_ceil(4),
+        tag: request
+            .header("x-mock-tag")
+            .map(|tag| String::from_utf8_lossy(tag).into_owned()),
         inputs: fields
             .input
             .and_then(|input| input.as_array().map(Vec::len))
@@ -151,12 +156,14 @@ fn call<'a>(worker: &'a str, models: &[String], request: &Request) -> Result<Cal
 
 impl Call<'_> {
     /// What every text answer says, a token an item.
-    fn tokens(&self) -> [String; 3] {
-        [
+    fn tokens(&self) -> Vec<String> {
+        let words = [
             "hello".to_owned(),
             " from".to_owned(),
             format!(" {}", self.worker),
-        ]
+        ];
+        let tag = self.tag.as_ref().map(|tag| format!(" {tag}"));
+        words.into_iter().chain(tag).collect()
     }
 
     fn text(&self) -> String {
