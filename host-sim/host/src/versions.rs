@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::abi::Call;
+use crate::abi::{Call, CodeId};
 use crate::config::{Bootstrap, Listener, Plugin};
 use crate::engine::Engine;
 use crate::guests::{Life, PluginSlot, VmSlot};
@@ -201,6 +201,31 @@ impl Engine {
     fn try_out(&mut self, plugin: usize) -> Result<(), StartError> {
         let config = Arc::clone(&self.plugins[plugin].config);
         let code = self.vms[self.plugins[plugin].vm].code;
+        self.try_out_in(config, code)
+    }
+
+    /// What Envoy's main thread does before any VM is there for good: each module starts once by itself
+    /// (the VM that later ones are made of), and each plugin is tried out.
+    pub(crate) fn rehearse(&mut self) -> Result<(), StartError> {
+        let config = Arc::clone(&self.versions.current.config);
+        let mut tried: Vec<&Arc<Plugin>> = Vec::new();
+        for plugin in plugins_of(&config) {
+            if tried.contains(&plugin) {
+                continue;
+            }
+            let code = self.factory.code(&plugin.vm).map_err(StartError::Load)?;
+            if !tried.iter().any(|other| other.vm == plugin.vm) {
+                let base = self.add_vm(VmSlot::new(plugin.vm.clone(), code));
+                self.load(base)?;
+                self.vms[base].free();
+            }
+            self.try_out_in(Arc::clone(plugin), code)?;
+            tried.push(plugin);
+        }
+        Ok(())
+    }
+
+    fn try_out_in(&mut self, config: Arc<Plugin>, code: CodeId) -> Result<(), StartError> {
         let vm = self.add_vm(VmSlot::new(config.vm.clone(), code));
         let canary = self.add_plugin(PluginSlot::new(config, vm));
         let tried = self.load(vm);

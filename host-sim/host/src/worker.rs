@@ -61,6 +61,24 @@ impl Worker {
         Ok(Worker(engine))
     }
 
+    /// The main thread's copy of all guests: it ticks and calls out like the others and never has a
+    /// stream. Before, each module and each plugin is tried out in VMs that are thrown away. It is to
+    /// start before the worker threads.
+    ///
+    /// # Errors
+    /// As [`Worker::start`].
+    pub fn start_main(
+        process: Arc<Process>,
+        index: usize,
+        vms: Arc<dyn VmFactory>,
+        now: Now,
+    ) -> Result<Worker, StartError> {
+        let mut engine = Engine::new(process, index, vms, now);
+        engine.rehearse()?;
+        engine.start_guests()?;
+        Ok(Worker(engine))
+    }
+
     /// Takes in what happened.
     pub fn handle(&mut self, now: Now, event: Event) {
         self.0.now = now;

@@ -22,7 +22,7 @@ pub enum Order {
     CloseEntrance(usize),
 }
 
-/// All worker threads.
+/// All worker threads, and behind them the one that has the main thread's guests.
 #[derive(Clone)]
 pub struct Threads(Vec<UnboundedSender<Order>>);
 
@@ -30,16 +30,17 @@ pub struct Threads(Vec<UnboundedSender<Order>>);
 const GONE: &str = "a worker thread has ended";
 
 impl Threads {
-    /// At least one.
+    /// At least one worker, and the main thread's last.
     #[must_use]
     pub fn new(senders: Vec<UnboundedSender<Order>>) -> Self {
         Threads(senders)
     }
 
-    /// The thread whose turn it is.
+    /// The worker thread whose turn it is.
     #[must_use]
     pub fn turn(&self, turn: usize) -> Option<&UnboundedSender<Order>> {
-        self.0.get(turn % self.0.len().max(1))
+        let workers = self.0.len().saturating_sub(1);
+        self.0.get(turn % workers.max(1))
     }
 
     /// Asks every thread to get ready. The first comes first and alone: it tries new plugins out in VMs

@@ -35,6 +35,8 @@ pub struct Parts {
     pub modules: Arc<dyn VmFactory>,
     /// From 0.
     pub index: usize,
+    /// It has the main thread's guests, and no connections.
+    pub main: bool,
     /// Shared by all threads.
     pub clock: Clock,
     /// Shared by all threads.
@@ -53,6 +55,7 @@ pub fn run(
         process,
         modules,
         index,
+        main,
         clock,
         wakers,
         logs,
@@ -65,7 +68,12 @@ pub fn run(
         Ok(runtime) => runtime,
         Err(error) => return started(Err(format!("cannot start a worker thread: {error}"))),
     };
-    let worker = match Worker::start(process.clone(), index, modules, clock.now()) {
+    let start = if main {
+        Worker::start_main
+    } else {
+        Worker::start
+    };
+    let worker = match start(process.clone(), index, modules, clock.now()) {
         Ok(worker) => worker,
         Err(error) => return started(Err(error.to_string())),
     };

@@ -43,6 +43,7 @@ pub struct Case {
     shapes: Vec<Shape>,
     log_level: &'static str,
     concurrency: u32,
+    starts: bool,
 }
 
 struct Cluster {
@@ -74,6 +75,7 @@ impl Case {
             shapes: Vec::new(),
             log_level: "info",
             concurrency: 1,
+            starts: false,
         }
     }
 
@@ -159,6 +161,15 @@ impl Case {
         Self { log_level, ..self }
     }
 
+    /// Compares also how the VMs start that never have a stream: those of trials, and the main thread's.
+    #[must_use]
+    pub fn with_starts(self) -> Self {
+        Self {
+            starts: true,
+            ..self
+        }
+    }
+
     /// Worker threads; 1 if not set. With more of them only what does not depend on the thread can be compared.
     #[must_use]
     pub fn concurrency(self, concurrency: u32) -> Self {
@@ -242,7 +253,7 @@ impl Case {
         }
         let mut client = Client::new(&world);
         requests(&mut client);
-        Seen::collect(&world, client)
+        Seen::collect(&world, client, self.starts)
     }
 }
 

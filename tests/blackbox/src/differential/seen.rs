@@ -27,6 +27,7 @@ pub struct Seen {
     workers: Vec<String>,
     access_log: Vec<String>,
     metrics: Vec<String>,
+    starts: Vec<String>,
     /// What VMs said that never had a stream.
     pub idle: Vec<Vec<String>>,
     /// The client's responses, as they came.
@@ -34,7 +35,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub(super) fn collect(world: &World, client: Client<'_>) -> Self {
+    pub(super) fn collect(world: &World, client: Client<'_>, with_starts: bool) -> Self {
         let normal = Normal::of(world);
         settle(world, client.logged);
         let lines = lines::read(&world.output());
@@ -45,19 +46,25 @@ impl Seen {
             workers: all(arrivals(world)),
             access_log: all(access_log(world)),
             metrics: metrics(world),
+            starts: if with_starts {
+                starts(&lines.idle)
+            } else {
+                Vec::new()
+            },
             idle: lines.idle,
             responses: client.responses,
         }
     }
 
     /// What is compared, by name.
-    pub(super) fn sections(&self) -> [(&'static str, &[String]); 5] {
+    pub(super) fn sections(&self) -> [(&'static str, &[String]); 6] {
         [
             ("client", &self.client),
             ("guests", &self.guests),
             ("workers", &self.workers),
             ("access log", &self.access_log),
             ("metrics", &self.metrics),
+            ("starts", &self.starts),
         ]
     }
 
@@ -159,6 +166,23 @@ impl fmt::Display for Seen {
         }
         writeln!(f, "== VMs without streams ==\n{:#?}", self.idle)
     }
+}
+
+/// What each VM said until its last plugin was configured, one VM after the other.
+fn starts(idle: &[Vec<String>]) -> Vec<String> {
+    const LATER: [&str; 4] = [
+        ": tick(",
+        ": http_call_response(",
+        ": queue_ready(",
+        ": grpc_",
+    ];
+    let mut lines = Vec::new();
+    for vm in idle {
+        lines.push("a VM:".to_owned());
+        let at_start = |line: &&String| !LATER.iter().any(|later| line.contains(later));
+        lines.extend(vm.iter().take_while(at_start).cloned());
+    }
+    lines
 }
 
 /// Waits until every stream of a guest has ended, the log is quiet and the access log has all its lines.

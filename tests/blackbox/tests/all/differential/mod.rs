@@ -1,5 +1,6 @@
 //! Envoy and host-sim side by side: the same guest, YAML and requests; see `README.md`.
 
+mod attempts;
 mod bodies;
 mod callouts;
 mod data;
@@ -13,4 +14,6 @@ mod properties;
 mod queues;
 mod replies;
 mod sdks;
+mod starts;
 mod table;
+mod traps;
