@@ -55,7 +55,7 @@ pub(super) fn once(observed: &Observed<'_>) -> Vec<String> {
                 if kept_at(one).is_some_and(|kept| again > kept && again < kept + ttl) {
                     found.push(format!("{pair}: kept, and carried out again at {again:?}"));
                 }
-                if !traps && is_under_way(one, again) {
+                if !traps && overlap(one, other) {
                     found.push(format!("{pair}: at workers at the same time"));
                 }
             }
@@ -77,13 +77,20 @@ fn kept_at(seen: &Seen) -> Option<Duration> {
     (word == "claimed" && seen.response.status == 200).then_some(at)
 }
 
-fn is_under_way(seen: &Seen, at: Duration) -> bool {
-    let end = match seen.response.end {
-        End::Complete(end) | End::Broken(end) | End::Left(end) => end,
-        End::Pending => Duration::MAX,
+/// Whether both were at workers at the same time. Of two at one moment, one may have ended before the other began.
+fn overlap(one: &Seen, other: &Seen) -> bool {
+    let span = |seen: &Seen| {
+        let end = match seen.response.end {
+            End::Complete(end) | End::Broken(end) | End::Left(end) => end,
+            End::Pending => Duration::MAX,
+        };
+        let from = admitted_at(seen).filter(|_| !seen.attempts.is_empty())?;
+        Some((from, end))
     };
-    let from = admitted_at(seen).filter(|_| !seen.attempts.is_empty());
-    from.is_some_and(|from| from <= at && at < end)
+    let spans = span(one).zip(span(other));
+    spans.is_some_and(|((from, end), (other_from, other_end))| {
+        from.max(other_from) < end.min(other_end)
+    })
 }
 
 pub(super) fn replays(observed: &Observed<'_>) -> Vec<String> {
