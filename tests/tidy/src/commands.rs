@@ -25,7 +25,7 @@ pub const COMMANDS: &[Command] = &[
     ),
     ("./scripts/test", RunBy::Script(".ci/run")),
     (
-        "cargo run --quiet -p host-sim -- check --strict envoy/envoy.yaml envoy/gateway.json",
+        "cargo run --quiet --bin host-sim -- check --strict envoy/envoy.yaml envoy/gateway.json",
         RunBy::Script("scripts/test"),
     ),
     (
