@@ -439,7 +439,11 @@ fn a_stream_that_the_server_ended_is_the_guests_until_it_lets_go() {
 fn a_cluster_takes_so_many_at_a_time() {
     let server = Rude::start();
     let address = server.address();
+    // The first request waits for its message, so that nothing of both happens at once.
     let script = "request_headers @/first: grpc_stream one raw Open -
+         request_headers @/first: return 1
+         grpc_receive #1: set_effective_context $caller
+         grpc_receive #1: continue_stream 0
          request_headers @/second: grpc_call one raw Ok - x 1000
          ";
     let one = json!({"circuit_breakers": {"thresholds": [{"max_requests": 1}]}});
@@ -447,9 +451,9 @@ fn a_cluster_takes_so_many_at_a_time() {
         .shape(move |raw| raw.http2_cluster("one", &[address], one.clone()))
         .run(|client| {
             client.get("/first");
-            client.wait_for("grpc_receive(", 1);
             client.get("/second");
         });
+    assert_eq!(seen.said("grpc_receive(1, 6, "), 1);
     assert_eq!(seen.said("reset reason: overflow{"), 1);
 }
 
