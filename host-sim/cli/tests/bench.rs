@@ -1,23 +1,13 @@
 //! `host-sim bench` as CI uses it, with the shipped modules.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod shared;
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use std::process::Output;
+
+use shared::{host_sim, repository};
 
 fn bench(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host-sim"))
-        .arg("bench")
-        .args(arguments)
-        .current_dir(repository())
-        .env(
-            "HOST_SIM_CACHE_DIR",
-            repository().join("target/host-sim-cache"),
-        )
-        .output()
-        .unwrap()
+    host_sim("bench").args(arguments).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -1,28 +1,18 @@
 //! `host-sim trace` as a person uses it, with the shipped gateway and modules.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod shared;
+
+use std::path::Path;
+use std::process::Output;
 
 use serde_json::Value;
+use shared::host_sim;
 
 /// Columns of the text.
 const WIDTH: usize = 100;
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 fn trace(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host-sim"))
-        .arg("trace")
-        .args(arguments)
-        .current_dir(repository())
-        .env(
-            "HOST_SIM_CACHE_DIR",
-            repository().join("target/host-sim-cache"),
-        )
-        .output()
-        .unwrap()
+    host_sim("trace").args(arguments).output().unwrap()
 }
 
 /// Standard output of a trace that must succeed.
@@ -225,15 +215,9 @@ fn a_callers_own_key_is_nowhere_in_the_story() {
 
 #[test]
 fn credentials_of_workers_are_never_the_real_ones() {
-    let output = Command::new(env!("CARGO_BIN_EXE_host-sim"))
-        .arg("trace")
+    let output = host_sim("trace")
         .env("W1_KEY", "sk-real-one")
         .env("W2_KEY", "sk-real-one")
-        .current_dir(repository())
-        .env(
-            "HOST_SIM_CACHE_DIR",
-            repository().join("target/host-sim-cache"),
-        )
         .output()
         .unwrap();
     let story = String::from_utf8(output.stdout).unwrap();
