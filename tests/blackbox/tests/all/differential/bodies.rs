@@ -2,6 +2,7 @@
 
 use blackbox::differential::{Case, Client};
 use blackbox::plugin::scripted;
+use blackbox::{At, Faults, How};
 use serde_json::json;
 
 /// A body in two pieces, the second sent when the first has been seen.
@@ -219,13 +220,31 @@ fn a_response_is_edited_piece_by_piece() {
     let seen = Case::new()
         .filter(scripted("a", script))
         .filter(scripted("b", ""))
+        .fault("w1", in_two_pieces("abcdef"))
         .run(|client| {
-            let body = r#"{"model":"m","stream":true,"messages":[]}"#;
-            drop(client.post("/v1/chat/completions", body));
+            let mut talk = client.open("POST /x");
+            talk.send("POST /x HTTP/1.1\r\nhost: g\r\ncontent-length: 0\r\n\r\n");
+            client.wait_for("response_body(", 2);
+            client.world().worker("w1").release();
+            client.response(&mut talk);
         });
 
-    assert!(seen.responses[0].text().starts_with("one,"));
-    assert!(seen.responses[0].text().ends_with("last"));
+    assert!(
+        seen.client()
+            .iter()
+            .any(|line| line.ends_with("\"one,last\"")),
+        "{:?}",
+        seen.client()
+    );
+    assert_eq!(seen.said("a: response_body(2, 3, 0)"), 2);
+}
+
+/// Half of an answer, and the rest when it is released: so that the pieces are the same whenever they are read.
+fn in_two_pieces(body: &str) -> Faults {
+    Faults {
+        body: Some(body.to_owned()),
+        ..Faults::interrupt(At::Bytes(body.len() / 2), How::Hold)
+    }
 }
 
 #[test]
