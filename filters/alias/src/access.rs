@@ -10,26 +10,37 @@ pub(crate) enum Access {
     Granted,
     /// It may be known, but the allowlist of the key or of the tenant leaves it out.
     Denied,
-    /// As if it did not exist: it belongs to another tenant.
+    /// As if it did not exist: it is private or belongs to another tenant.
     Hidden,
 }
 
-/// How an endpoint stands to a caller; `None` is anybody, where `auth.mode` is `off`.
-pub(crate) fn access(
-    gateway: &Gateway,
-    caller: Option<&Identity<'_>>,
-    endpoint: &Endpoint,
-) -> Access {
-    if let Some(owner) = endpoint.tenant {
-        let owner = gateway.tenant(owner).map(|tenant| tenant.id.as_str());
-        if owner.is_none() || owner != caller.map(|caller| caller.tenant) {
-            return Access::Hidden;
-        }
+/// Who looks, and from where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Viewer<'a> {
+    /// `None` is anybody, where `auth.mode` is `off`.
+    pub caller: Option<Identity<'a>>,
+    /// By an internal listener, where whoever gets in may know of every endpoint.
+    pub internal: bool,
+}
+
+/// How an endpoint stands to a viewer.
+pub(crate) fn access(gateway: &Gateway, viewer: &Viewer<'_>, endpoint: &Endpoint) -> Access {
+    if !viewer.internal && is_hidden(gateway, viewer.caller.as_ref(), endpoint) {
+        return Access::Hidden;
     }
-    match caller {
+    match &viewer.caller {
         Some(caller) if !caller.may_use(&endpoint.slug) => Access::Denied,
         _ => Access::Granted,
     }
+}
+
+/// Whether an endpoint is private or somebody else's.
+fn is_hidden(gateway: &Gateway, caller: Option<&Identity<'_>>, endpoint: &Endpoint) -> bool {
+    let Some(owner) = endpoint.tenant else {
+        return endpoint.is_private;
+    };
+    let owner = gateway.tenant(owner).map(|tenant| tenant.id.as_str());
+    endpoint.is_private || owner.is_none() || owner != caller.map(|caller| caller.tenant)
 }
 
 #[cfg(test)]
@@ -54,6 +65,7 @@ mod tests {
             app: "app",
             key_models,
             tenant_models,
+            ..Identity::default()
         }
     }
 
@@ -87,11 +99,35 @@ mod tests {
             ),
         ];
         for (caller, expected) in table {
-            let found = gateway
-                .endpoints
-                .iter()
-                .map(|endpoint| access(&gateway, caller.as_ref(), endpoint));
-            assert_eq!(found.collect::<Vec<_>>(), expected, "{caller:?}");
+            let viewer = Viewer {
+                caller,
+                internal: false,
+            };
+            assert_eq!(seen(&gateway, &viewer), expected, "{viewer:?}");
+        }
+    }
+
+    fn seen(gateway: &Gateway, viewer: &Viewer<'_>) -> Vec<Access> {
+        let endpoints = gateway.endpoints.iter();
+        endpoints.map(|one| access(gateway, viewer, one)).collect()
+    }
+
+    #[test]
+    fn on_an_internal_listener_everything_is_known_and_allowlists_still_count() {
+        use Access::{Denied, Granted, Hidden};
+        let private = CONFIG.replace(r#""of-a","#, r#""of-a", "visibility": "private","#);
+        let gateway = dragoman_config::parse(private.as_bytes()).unwrap();
+        let of_a = || Some(identity("a", None, None));
+        let narrow = Some(identity("a", Some(vec!["of-*"]), None));
+        for (caller, internal, expected) in [
+            (of_a(), false, [Granted, Hidden, Hidden]),
+            (of_a(), true, [Granted, Granted, Granted]),
+            (None, false, [Granted, Hidden, Hidden]),
+            (None, true, [Granted, Granted, Granted]),
+            (narrow, true, [Denied, Granted, Granted]),
+        ] {
+            let viewer = Viewer { caller, internal };
+            assert_eq!(seen(&gateway, &viewer), expected, "{viewer:?}");
         }
     }
 }

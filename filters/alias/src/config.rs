@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use dragoman_config::{AuthMode, Endpoint, Gateway};
-use dragoman_contract::Identity;
 use dragoman_sdk::{Environment, Plugin, Reply};
 
-use crate::access::{Access, access};
+use crate::access::{Access, Viewer, access};
 use crate::filter::Resolving;
 use crate::{models, refusal};
 
@@ -42,6 +41,13 @@ impl Alias {
         self.gateway.auth.mode == AuthMode::On
     }
 
+    /// Whether it matters by which listener somebody comes in of whom `auth` says nothing.
+    pub(crate) fn tells_listeners_apart(&self) -> bool {
+        let limited = |endpoint: &Endpoint| endpoint.is_private || endpoint.tenant.is_some();
+        let has_internal = self.gateway.internal_listener.is_some();
+        has_internal && self.gateway.endpoints.iter().any(limited)
+    }
+
     /// Whether somebody needs the digest of a body with an idempotency key.
     pub(crate) fn digests_bodies(&self) -> bool {
         self.gateway.idempotency.is_some()
@@ -49,16 +55,12 @@ impl Alias {
 
     /// The endpoint of this name, if the caller may use it, else the answer. One that the caller
     /// may not know of is answered like one that does not exist.
-    pub(crate) fn endpoint(
-        &self,
-        slug: &str,
-        caller: Option<&Identity<'_>>,
-    ) -> Result<&Endpoint, Reply> {
+    pub(crate) fn endpoint(&self, slug: &str, viewer: &Viewer<'_>) -> Result<&Endpoint, Reply> {
         let endpoint = self
             .gateway
             .endpoint(slug)
             .ok_or_else(refusal::unknown_model)?;
-        match access(&self.gateway, caller, endpoint) {
+        match access(&self.gateway, viewer, endpoint) {
             Access::Granted => Ok(endpoint),
             Access::Denied => Err(refusal::model_not_allowed()),
             Access::Hidden => Err(refusal::unknown_model()),
@@ -66,10 +68,10 @@ impl Alias {
     }
 
     /// Body of `GET /v1/models`: exactly what the caller may use.
-    pub(crate) fn model_list(&self, caller: Option<&Identity<'_>>) -> Vec<u8> {
+    pub(crate) fn model_list(&self, viewer: &Viewer<'_>) -> Vec<u8> {
         let endpoints = self.gateway.endpoints.iter().zip(&self.models);
         let reachable = endpoints
-            .filter(|(endpoint, _)| access(&self.gateway, caller, endpoint) == Access::Granted)
+            .filter(|(endpoint, _)| access(&self.gateway, viewer, endpoint) == Access::Granted)
             .map(|(_, model)| model.as_str());
         models::list(reachable)
     }

@@ -11,6 +11,7 @@ use dragoman_sdk::host::{Pairs, first_value};
 use dragoman_sdk::{Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders};
 use sha2::{Digest, Sha256};
 
+use crate::access::Viewer;
 use crate::charset;
 use crate::config::Alias;
 use crate::models;
@@ -23,6 +24,8 @@ pub struct Resolving {
     api: ApiKind,
     /// The record of the caller as `auth` published it; empty where nobody has to be known.
     identity: Vec<u8>,
+    /// Whether the request came in by an internal listener.
+    internal: bool,
     /// Whether the request has an idempotency key.
     digest_body: bool,
 }
@@ -33,6 +36,7 @@ impl Resolving {
             plugin,
             api: ApiKind::Chat,
             identity: Vec::new(),
+            internal: false,
             digest_body: false,
         }
     }
@@ -47,16 +51,19 @@ impl Filter for Resolving {
         let answer = |reply: Reply| Ok(HeadersFlow::Reply(reply));
         if self.plugin.needs_identity() {
             self.identity = cx.property(property::IDENTITY)?.unwrap_or_default();
-            if self.caller().is_none() {
+            let Some(caller) = Identity::decode(&self.identity) else {
                 let reason = "auth.mode is on, but no auth filter runs before alias";
                 return answer(Reply::error(Code::Misconfigured).message(reason));
-            }
+            };
+            self.internal = caller.internal;
+        } else if self.plugin.tells_listeners_apart() {
+            self.internal = cx.is_internal_listener()?;
         }
         self.api = match route(method, path) {
             Route::Health => return answer(Reply::healthy()),
             Route::Unknown => return answer(Reply::error(Code::NotFound)),
             Route::ModelList => {
-                let list = self.plugin.model_list(self.caller().as_ref());
+                let list = self.plugin.model_list(&self.viewer());
                 return answer(Reply::json(200, list));
             }
             Route::Model(id) => return answer(self.model(id)),
@@ -82,7 +89,7 @@ impl Filter for Resolving {
         let Some(model) = &request.model else {
             return refused(Reply::error(Code::MissingModel).param("model"));
         };
-        let endpoint = match self.plugin.endpoint(&model.name, self.caller().as_ref()) {
+        let endpoint = match self.plugin.endpoint(&model.name, &self.viewer()) {
             Ok(endpoint) => endpoint,
             Err(reply) => return refused(reply),
         };
@@ -117,16 +124,18 @@ impl Resolving {
         None
     }
 
-    /// Who calls, where that has to be known.
-    fn caller(&self) -> Option<Identity<'_>> {
-        Identity::decode(&self.identity)
+    fn viewer(&self) -> Viewer<'_> {
+        Viewer {
+            caller: Identity::decode(&self.identity),
+            internal: self.internal,
+        }
     }
 
     fn model(&self, id: &[u8]) -> Reply {
         let Some(slug) = models::decode(id) else {
             return refusal::unknown_model();
         };
-        match self.plugin.endpoint(&slug, self.caller().as_ref()) {
+        match self.plugin.endpoint(&slug, &self.viewer()) {
             Ok(endpoint) => Reply::json(200, models::model(&endpoint.slug).into_bytes()),
             Err(reply) => reply,
         }

@@ -31,6 +31,7 @@ fn caller<'a>(tenant: &'a str, key_models: Option<&[&'a str]>) -> Identity<'a> {
         app: "app",
         key_models: key_models.map(<[_]>::to_vec),
         tenant_models: None,
+        ..Identity::default()
     }
 }
 

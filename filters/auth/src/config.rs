@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use dragoman_config::{AuthMode, Gateway};
+use dragoman_config::{AuthMode, Endpoint, Gateway};
 use dragoman_sdk::{Environment, Plugin};
 
 use crate::filter::Authenticating;
@@ -12,6 +12,8 @@ use crate::uploads::Uploads;
 #[derive(Debug)]
 pub struct Auth {
     pub(crate) gateway: Gateway,
+    /// Whether it matters by which listener a request comes in.
+    pub(crate) tells_listeners_apart: bool,
     /// Of this thread alone.
     pub(crate) uploads: Rc<Uploads>,
 }
@@ -22,7 +24,10 @@ impl Plugin for Auth {
     fn configure(configuration: &[u8], _: &dyn Environment) -> Result<Self, String> {
         let gateway = dragoman_config::parse(configuration).map_err(|error| error.to_string())?;
         let uploads = Uploads::new(gateway.auth.max_uploads);
+        let limited = |endpoint: &Endpoint| endpoint.is_private || endpoint.tenant.is_some();
+        let matters = gateway.endpoints.iter().any(limited) || !gateway.hosts.is_empty();
         Ok(Self {
+            tells_listeners_apart: gateway.internal_listener.is_some() && matters,
             gateway,
             uploads: Rc::new(uploads),
         })

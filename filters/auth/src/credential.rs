@@ -1,7 +1,8 @@
 //! What a request shows as its credential. Bytes throughout: header values need not be text.
 
-use dragoman_contract::Code;
 use dragoman_sdk::host::Pairs;
+
+use crate::reason::Reason;
 
 /// Longest key that is looked up, in bytes. Real ones have some dozens; hashing more would be work
 /// that anybody can order.
@@ -23,17 +24,18 @@ enum Claim<'a> {
 /// are refused, because somebody else may have looked at the other one.
 ///
 /// # Errors
-/// [`Code::MissingCredential`], [`Code::AmbiguousCredential`], or [`Code::InvalidCredential`] for
+/// [`Reason::Missing`], [`Reason::Several`], or [`Reason::Malformed`] and [`Reason::TooLong`] for
 /// what cannot be a key.
-pub(crate) fn presented(headers: &Pairs) -> Result<&[u8], Code> {
+pub(crate) fn presented(headers: &Pairs) -> Result<&[u8], Reason> {
     let mut claims = headers.iter().flat_map(|(name, value)| claims(name, value));
-    let first = claims.next().ok_or(Code::MissingCredential)?;
+    let first = claims.next().ok_or(Reason::Missing)?;
     if claims.any(|claim| claim != first) {
-        return Err(Code::AmbiguousCredential);
+        return Err(Reason::Several);
     }
     match first {
         Claim::Key(key) if key.len() <= MAX_KEY_BYTES => Ok(key),
-        Claim::Key(_) | Claim::Other(_) => Err(Code::InvalidCredential),
+        Claim::Key(_) => Err(Reason::TooLong),
+        Claim::Other(_) => Err(Reason::Malformed),
     }
 }
 
@@ -121,7 +123,7 @@ mod tests {
         .prop_map(|parts| parts.concat())
     }
 
-    fn outcome(lines: &[(&str, &[u8])]) -> Result<Vec<u8>, Code> {
+    fn outcome(lines: &[(&str, &[u8])]) -> Result<Vec<u8>, Reason> {
         let pairs = lines
             .iter()
             .map(|(name, value)| (name.as_bytes().to_vec(), value.to_vec()))
@@ -157,7 +159,7 @@ mod tests {
         ];
         for value in values {
             let refused = outcome(&[("authorization", value)]);
-            assert_eq!(refused, Err(Code::InvalidCredential), "{value:?}");
+            assert_eq!(refused, Err(Reason::Malformed), "{value:?}");
         }
     }
 
@@ -165,14 +167,14 @@ mod tests {
     fn an_empty_value_is_no_credential() {
         for value in ["", "Bearer", "bearer ", "Bearer ,Bearer"] {
             let lines = [("authorization", value.as_bytes()), ("x-api-key", b"")];
-            assert_eq!(outcome(&lines), Err(Code::MissingCredential), "{value:?}");
+            assert_eq!(outcome(&lines), Err(Reason::Missing), "{value:?}");
         }
-        assert_eq!(outcome(&[]), Err(Code::MissingCredential));
+        assert_eq!(outcome(&[]), Err(Reason::Missing));
         let other = [
             ("cookie", b"K".as_slice()),
             ("proxy-authorization", b"Bearer K"),
         ];
-        assert_eq!(outcome(&other), Err(Code::MissingCredential));
+        assert_eq!(outcome(&other), Err(Reason::Missing));
         let with_key = [("authorization", b"Bearer ".as_slice()), ("api-key", b"K")];
         assert_eq!(outcome(&with_key), Ok(b"K".to_vec()));
     }
@@ -205,7 +207,7 @@ mod tests {
             [("api-key", b"K"), ("api-key", b"K ")],
         ];
         for lines in table {
-            assert_eq!(outcome(&lines), Err(Code::AmbiguousCredential), "{lines:?}");
+            assert_eq!(outcome(&lines), Err(Reason::Several), "{lines:?}");
         }
     }
 
@@ -214,9 +216,6 @@ mod tests {
         let longest = vec![b'k'; MAX_KEY_BYTES];
         assert_eq!(outcome(&[("api-key", &longest)]), Ok(longest.clone()));
         let longer = vec![b'k'; MAX_KEY_BYTES + 1];
-        assert_eq!(
-            outcome(&[("api-key", &longer)]),
-            Err(Code::InvalidCredential)
-        );
+        assert_eq!(outcome(&[("api-key", &longer)]), Err(Reason::TooLong));
     }
 }

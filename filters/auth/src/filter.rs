@@ -2,16 +2,19 @@
 
 use std::rc::Rc;
 
+use dragoman_config::{Gateway, Tenant};
 use dragoman_contract::Code;
 use dragoman_contract::names::{CLIENT_CREDENTIALS, property};
 use dragoman_contract::paths::{Route, route};
 use dragoman_sdk::host::{Clock, Pairs, first_value};
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
+use sha2::{Digest as _, Sha256};
 
+use crate::caller::Caller;
 use crate::config::Auth;
 use crate::credential::presented;
-use crate::keys::{self, Caller};
-use crate::uploads::Upload;
+use crate::reason::Reason;
+use crate::uploads::{Digest, Upload};
 
 /// One request's way through `auth`.
 pub struct Authenticating {
@@ -43,10 +46,13 @@ impl Filter for Authenticating {
         if !self.plugin.is_on() {
             return Ok(HeadersFlow::Continue);
         }
-        Ok(match self.admit(cx, &headers)? {
-            Ok(()) => HeadersFlow::Continue,
-            Err(code) => HeadersFlow::Reply(refusal(code)),
-        })
+        match self.admit(cx, &headers)? {
+            Ok(()) => Ok(HeadersFlow::Continue),
+            Err(reason) => {
+                cx.publish(property::REFUSAL, reason.as_str().as_bytes())?;
+                Ok(HeadersFlow::Reply(refusal(reason.code())))
+            }
+        }
     }
 
     fn on_request_complete(&mut self) {
@@ -61,34 +67,70 @@ impl Authenticating {
         &mut self,
         cx: &mut RequestHeaders<'_>,
         headers: &Pairs,
-    ) -> HostResult<Result<(), Code>> {
-        let presented = match presented(headers) {
-            Ok(presented) => presented,
-            Err(code) => return Ok(Err(code)),
+    ) -> HostResult<Result<(), Reason>> {
+        let shown = match presented(headers) {
+            Ok(shown) => shown,
+            Err(reason) => return Ok(Err(reason)),
         };
         let plugin = Rc::clone(&self.plugin);
-        let Some(caller) = keys::find(&plugin.gateway, presented) else {
-            return Ok(Err(Code::InvalidCredential));
+        let digest: Digest = Sha256::digest(shown).into();
+        // What is compared is the digest. How long that takes tells at most how far the digest of a
+        // guess agrees with another one, which says nothing of how near the guess was.
+        let Some(key) = plugin.gateway.key_by_digest(&digest) else {
+            return Ok(Err(Reason::Unknown));
         };
+        let caller = Caller::of_key(&plugin.gateway, key);
         name(cx, &caller)?;
-        if let Some(code) = caller.refusal(|| cx.wall()) {
-            return Ok(Err(code));
-        }
+        let internal = plugin.tells_listeners_apart && cx.is_internal_listener()?;
+        let tenant = match judge(&plugin.gateway, cx, (&caller, internal), headers) {
+            Ok(tenant) => tenant,
+            Err(reason) => return Ok(Err(reason)),
+        };
         if cx.body_follows() {
-            self.upload = plugin.uploads.begin(caller.key.sha256);
+            self.upload = plugin.uploads.begin(digest);
             if self.upload.is_none() {
-                return Ok(Err(Code::TooManyUploads));
+                return Ok(Err(Reason::Uploads));
             }
         }
-        cx.publish(property::IDENTITY, &caller.identity().encode())?;
+        let identity = caller.identity(tenant, internal);
+        cx.publish(property::IDENTITY, &identity.encode())?;
         Ok(Ok(()))
     }
 }
 
+/// Whether a caller may ask for this, here and now, and for which tenant. What a stranger would be
+/// told comes before what only a known caller may learn.
+fn judge<'g>(
+    gateway: &'g Gateway,
+    cx: &mut RequestHeaders<'_>,
+    (caller, internal): (&Caller<'_>, bool),
+    headers: &Pairs,
+) -> Result<&'g Tenant, Reason> {
+    if let Some(reason) = caller.lapse(|| cx.wall()) {
+        return Err(reason);
+    }
+    let of = |header| first_value(headers, header).unwrap_or_default();
+    let by_host = !internal && !gateway.hosts.is_empty();
+    if by_host && gateway.hosts.tenant(of(":authority")) != caller.tenant {
+        return Err(Reason::WrongHost);
+    }
+    let tenant = caller.active(gateway)?;
+    let (method, target) = (of(":method"), of(":path"));
+    let scopes = &caller.grant.scopes;
+    if !scopes.allow(method, target, &route(method, target)) {
+        return Err(Reason::Scope);
+    }
+    Ok(tenant)
+}
+
 fn name(cx: &mut RequestHeaders<'_>, caller: &Caller<'_>) -> HostResult<()> {
-    cx.publish(property::TENANT, caller.tenant.id.as_bytes())?;
-    cx.publish(property::APP, caller.key.app.as_bytes())?;
-    cx.publish(property::KEY, caller.key.id.as_bytes())
+    cx.publish(property::TENANT, caller.grant.tenant.as_bytes())?;
+    cx.publish(property::APP, caller.grant.app.as_bytes())?;
+    cx.publish(property::KEY, caller.id.as_bytes())?;
+    match caller.generation {
+        Some(generation) => cx.publish(property::KEY_VERSION, generation.to_string().as_bytes()),
+        None => Ok(()),
+    }
 }
 
 fn refusal(code: Code) -> Reply {

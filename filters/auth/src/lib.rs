@@ -2,10 +2,11 @@
 //!
 //! See the README for what it accepts and what it refuses.
 
+mod caller;
 mod config;
 mod credential;
 mod filter;
-mod keys;
+mod reason;
 mod uploads;
 
 pub use config::Auth;

@@ -28,6 +28,7 @@ fn a_known_key_becomes_an_identity() {
             app: "chatbot",
             key_models: Some(vec!["chat-*"]),
             tenant_models: Some(vec!["chat-*", "embed"]),
+            ..Identity::default()
         })
     );
     for (name, value) in [("tenant", "team-a"), ("app", "chatbot"), ("key", "k-a")] {

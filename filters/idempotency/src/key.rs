@@ -115,6 +115,7 @@ mod tests {
                 app,
                 key_models: None,
                 tenant_models: None,
+                ..Identity::default()
             };
             RecordId::new(Some(&caller), key.as_bytes())
         };

@@ -23,18 +23,19 @@ pub(crate) fn charge<'a, S: SharedData>(
     (limits, caller): (&'a [Configured], &Identity<'_>),
     now: Duration,
 ) -> Result<Result<Option<Standing>, Refusal<'a>>, S::Error> {
+    let limits = counting(limits, caller);
     let mut tightest: Option<Standing> = None;
-    for (index, limit) in limits.iter().enumerate() {
+    for (index, limit) in limits.iter().copied().enumerate() {
         match buckets.take(shared, (limit, caller), now)? {
             Ok(standing) => {
                 tightest = Some(tightest.map_or(standing, |other| tighter(other, standing)));
             }
             Err(refusal) => {
-                for limit in limits.iter().take(index) {
+                for limit in limits.iter().copied().take(index) {
                     buckets.give_back(shared, (limit, caller), now)?;
                 }
                 let mut longest = refusal;
-                for limit in limits.iter().skip(index.saturating_add(1)) {
+                for limit in limits.iter().copied().skip(index.saturating_add(1)) {
                     let other = buckets.look(shared, (limit, caller), now)?;
                     longest = longer(longest, other);
                 }
@@ -43,6 +44,15 @@ pub(crate) fn charge<'a, S: SharedData>(
         }
     }
     Ok(Ok(tightest))
+}
+
+/// The limits that count a caller's requests. One who names a limit that is not there, as can be
+/// while filters take over a new document one after another, is counted by all.
+fn counting<'a>(limits: &'a [Configured], caller: &Identity<'_>) -> Vec<&'a Configured> {
+    let is_here = |name: &&str| limits.iter().any(|limit| limit.name == **name);
+    let all = caller.limits.iter().flatten().any(|name| !is_here(name));
+    let counts = |limit: &&Configured| all || caller.is_counted_by(&limit.name);
+    limits.iter().filter(counts).collect()
 }
 
 /// The one with less left, and of two with as much the one that takes longer to fill.

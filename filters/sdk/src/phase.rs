@@ -15,7 +15,7 @@
 
 use std::time::Duration;
 
-use dragoman_contract::names::is_reserved;
+use dragoman_contract::names::{INTERNAL_ROLE, LISTENER_ROLE, is_reserved};
 
 use crate::flow::Callout;
 use crate::host::{Buffer, Cas, Clock, Host, HostResult, Level, Map, Pairs, Shared, status};
@@ -80,6 +80,12 @@ macro_rules! phase {
             /// All header lines of the request.
             pub fn request_headers(&mut self) -> HostResult<Pairs> {
                 self.host.pairs(Map::Request)
+            }
+            /// Whether the request came in by a listener whose metadata call it internal. Whatever
+            /// else they say, or do not say, is taken for public.
+            pub fn is_internal_listener(&mut self) -> HostResult<bool> {
+                let role = self.host.property(&LISTENER_ROLE)?;
+                Ok(role.as_deref() == Some(INTERNAL_ROLE.as_bytes()))
             }
             /// First value of one header of the request.
             pub fn request_header(&mut self, name: &str) -> HostResult<Option<Vec<u8>>> {

@@ -25,10 +25,11 @@ use fill::fill;
 /// keeps the prefix from workers.
 pub const REFUSED_CLUSTER: &str = "dragoman-refused";
 /// Properties of the filters in the request's log line: field name and property.
-const LOGGED_PROPERTIES: [(&str, &str); 11] = [
+const LOGGED_PROPERTIES: [(&str, &str); 13] = [
     ("tenant", names::property::TENANT),
     ("app", names::property::APP),
     ("key", names::property::KEY),
+    ("key_version", names::property::KEY_VERSION),
     ("endpoint", names::property::ENDPOINT),
     ("version", names::property::VERSION),
     ("worker", names::property::WORKER),
@@ -37,6 +38,7 @@ const LOGGED_PROPERTIES: [(&str, &str); 11] = [
     ("input_tokens", names::property::INPUT_TOKENS),
     ("output_tokens", names::property::OUTPUT_TOKENS),
     ("error", names::property::ERROR),
+    ("refusal", names::property::REFUSAL),
 ];
 
 /// What `gateway.json` does not say.
@@ -97,11 +99,15 @@ pub fn render(gateway_json: &str, options: &RenderOptions) -> Result<String, Ren
     let body_limit = body_limit_bytes(gateway.max_body_bytes, READ_LIMIT_BYTES);
     let window = window_bytes(body_limit);
     let clusters = members(&gateway);
+    let internal = internal_listener(&gateway);
+    let anchor = if internal.is_empty() { "" } else { " &chains" };
     Ok(fill(
         include_str!("render/template/bootstrap.yaml"),
         &[
             ("admin", &*socket_address(options.admin)),
             ("listen", &socket_address(options.listen)),
+            ("chains", anchor),
+            ("internal_listener", &internal),
             ("window", &window.to_string()),
             ("body_limit", &body_limit.to_string()),
             ("read_limit", &READ_LIMIT_BYTES.to_string()),
@@ -120,6 +126,22 @@ pub fn render(gateway_json: &str, options: &RenderOptions) -> Result<String, Ren
             ("clusters", &cluster_list(&clusters, &gateway, options)),
         ],
     ))
+}
+
+/// The second listener, where the document has one.
+fn internal_listener(gateway: &Gateway) -> String {
+    let Some(address) = gateway.internal_listener else {
+        return String::new();
+    };
+    let values = [
+        ("internal", &*socket_address(address)),
+        ("read_limit", &READ_LIMIT_BYTES.to_string()),
+    ];
+    let listener = fill(
+        include_str!("render/template/internal_listener.yaml"),
+        &values,
+    );
+    listener + "\n"
 }
 
 /// The clusters that workers name, each with its addresses in the order of the document, which has

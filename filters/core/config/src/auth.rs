@@ -1,20 +1,14 @@
-//! Who may call: API keys.
+//! Who may call.
 
 use crate::error::ConfigError;
-use crate::form::{id, model_patterns};
-use crate::raw::Raw;
-use crate::read::{Fields, list, object, text, whole, word};
-use crate::tenant::{TenantIndex, tenant_index};
-use crate::time::utc;
-use crate::unique::{unique, unique_shown};
+use crate::key::{self, ApiKey};
+use crate::raw::{Raw, shown_text};
+use crate::read::{list, object, whole, word};
+use crate::tenant::TenantIndex;
 
 /// Most keys in the document, which every VM holds. More than a few thousand belong into a
 /// catalogue that is polled.
 pub const MAX_KEYS: usize = 4096;
-/// Most bytes of a key's id; it stands in every log line.
-pub const MAX_KEY_ID_BYTES: usize = 64;
-/// Most bytes of an application's id; it stands in every log line.
-pub const MAX_APP_ID_BYTES: usize = 64;
 /// Largest limit on uploads: as many requests as a rendered cluster lets through at once.
 pub const MAX_UPLOADS: u32 = 10_000;
 /// Uploads where the document says nothing: more than a busy client library opens at once, and
@@ -43,24 +37,6 @@ pub enum AuthMode {
     On,
     /// Anyone who reaches the listener may use everything.
     Off,
-}
-
-/// A credential of a caller; the document holds its digest only.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ApiKey {
-    /// Name of the key for people and logs; unique, at most [`MAX_KEY_ID_BYTES`].
-    pub id: String,
-    /// SHA-256 of the key's bytes; unique.
-    pub sha256: [u8; 32],
-    /// Index into [`crate::Gateway::tenants`].
-    pub tenant: usize,
-    /// Application of the tenant, at most [`MAX_APP_ID_BYTES`].
-    pub app: String,
-    /// Models that the key may use: names, or beginnings that end with `*`; `None`: all.
-    pub models: Option<Vec<String>>,
-    /// When it stops being valid, in Unix seconds; `None`: never.
-    pub expires_at: Option<u64>,
 }
 
 impl Auth {
@@ -108,71 +84,19 @@ pub(crate) fn auth(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Auth, ConfigE
     })
 }
 
+/// The keys of the document, each of a tenant that the document has.
 fn keys(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Vec<ApiKey>, ConfigError> {
-    let keys = list(raw, MAX_KEYS, |raw, _| key(raw, tenants))?;
-    unique("auth.keys", "id", keys.iter().map(|key| key.id.as_str()))?;
-    let digests = keys.iter().map(|key| &key.sha256);
-    unique_shown("auth.keys", "sha256", digests, |_| None)?;
-    Ok(keys)
-}
-
-fn key(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<ApiKey, ConfigError> {
-    const FIELDS: &[&str] = &["id", "sha256", "tenant", "app", "models", "expires_at"];
-    let literal = match raw {
-        Raw::Text(_) => true,
-        Raw::Object(entries) => entries
-            .iter()
-            .any(|(name, _)| matches!(name.as_str(), "key" | "value" | "secret" | "token")),
-        _ => false,
-    };
-    if literal {
-        let reason = "must not hold the key itself, which config dumps show: give its digest as {\"sha256\": \"<64 lower-case hex digits>\"}";
-        return Err(ConfigError::new(reason));
-    }
-    object(raw, FIELDS, |fields| {
-        Ok(ApiKey {
-            id: fields.required("id", |raw| id(raw, MAX_KEY_ID_BYTES))?,
-            sha256: fields.required("sha256", digest)?,
-            tenant: fields.required("tenant", |raw| tenant_index(raw, tenants))?,
-            app: fields.required("app", |raw| id(raw, MAX_APP_ID_BYTES))?,
-            models: fields.optional("models", model_patterns)?,
-            expires_at: expires_at(fields)?,
-        })
-    })
-}
-
-fn expires_at(fields: &mut Fields<'_>) -> Result<Option<u64>, ConfigError> {
-    let expires_at = fields.optional("expires_at", |raw| match raw {
-        Raw::Null => Ok(None),
-        _ => utc(raw).map(Some),
+    let keys = list(raw, MAX_KEYS, |raw, _| {
+        let key = key::key(raw)?;
+        if tenants.contains_key(key.grant.tenant.as_str()) {
+            return Ok(key);
+        }
+        let fault = ConfigError {
+            value: Some(shown_text(&key.grant.tenant)),
+            ..ConfigError::new("is no tenant of this document")
+        };
+        Err(fault.in_field("tenant"))
     })?;
-    Ok(expires_at.flatten())
-}
-
-fn digest(raw: &Raw) -> Result<[u8; 32], ConfigError> {
-    from_hex(text(raw)?.as_bytes()).ok_or_else(|| {
-        ConfigError::new(
-            "must be the SHA-256 of the key as 64 lower-case hex digits, not the key itself, which config dumps show",
-        )
-    })
-}
-
-fn from_hex(text: &[u8]) -> Option<[u8; 32]> {
-    let (pairs, []) = text.as_chunks::<2>() else {
-        return None;
-    };
-    let pairs: &[[u8; 2]; 32] = pairs.try_into().ok()?;
-    let mut out = [0; 32];
-    for (byte, [high, low]) in out.iter_mut().zip(pairs) {
-        *byte = nibble(*high)? << 4 | nibble(*low)?;
-    }
-    Some(out)
-}
-
-fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    }
+    key::check_together("auth.keys", &keys)?;
+    Ok(keys)
 }

@@ -42,6 +42,8 @@ pub struct Endpoint {
     pub version: String,
     /// Index into [`crate::Gateway::tenants`] of the only tenant that may know of it; `None`: all.
     pub tenant: Option<usize>,
+    /// Whether it exists on internal listeners only.
+    pub is_private: bool,
     /// How the targets are ordered.
     pub mode: Mode,
     /// Time to the first byte of one attempt, in milliseconds, 1 to [`MAX_TIMEOUT_MS`].
@@ -100,6 +102,7 @@ fn endpoint(
         "slug",
         "version",
         "tenant",
+        "visibility",
         "mode",
         "timeout_ms",
         "max_attempts",
@@ -112,6 +115,9 @@ fn endpoint(
             .unwrap_or_else(|| name.clone());
         let version = fields.optional("version", |raw| id(raw, MAX_VERSION_BYTES))?;
         let tenant = fields.optional("tenant", |raw| tenant_index(raw, tenants))?;
+        let is_private = fields.optional("visibility", |raw| {
+            word(raw, &[("public", false), ("private", true)])
+        })?;
         let mode = fields.optional("mode", mode)?;
         let timeout_ms = fields.optional("timeout_ms", |raw| whole(raw, 1, MAX_TIMEOUT_MS))?;
         let max_attempts = fields.optional("max_attempts", attempts)?;
@@ -127,6 +133,7 @@ fn endpoint(
             slug,
             version: version.unwrap_or_else(|| DEFAULT_VERSION.to_owned()),
             tenant,
+            is_private: is_private.unwrap_or(false),
             mode,
             timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
             max_attempts: max_attempts.unwrap_or_else(|| default_attempts(mode, &targets)),

@@ -1,15 +1,19 @@
 //! The whole document.
 
+use std::net::SocketAddr;
+
 use dragoman_circuit::Rule;
 
-use crate::auth::{self, ApiKey, Auth, AuthMode};
+use crate::auth::{self, Auth, AuthMode};
 use crate::endpoint::{self, Endpoint, Target};
 use crate::error::ConfigError;
 use crate::health::{self, Health};
+use crate::hosts::Hosts;
 use crate::idempotency::{self, Idempotency};
+use crate::key::ApiKey;
 use crate::limit::{self, Limit};
-use crate::raw::Raw;
-use crate::read::{object, whole};
+use crate::raw::{Raw, shown_text};
+use crate::read::{object, text, whole};
 use crate::routing::{self, Routing};
 use crate::tenant::{self, Tenant};
 use crate::worker::{self, Worker};
@@ -30,10 +34,14 @@ pub const DEFAULT_BODY_LIMIT_BYTES: u32 = 4 * 1024 * 1024;
 pub struct Gateway {
     /// Largest request body, [`MIN_BODY_LIMIT_BYTES`] to [`MAX_BODY_LIMIT_BYTES`].
     pub max_body_bytes: u32,
+    /// Where callers inside of the network's boundary come in; `None`: there is no such listener.
+    pub internal_listener: Option<SocketAddr>,
     /// Who may call.
     pub auth: Auth,
     /// In the order of the document, at most [`crate::MAX_TENANTS`].
     pub tenants: Vec<Tenant>,
+    /// Whom a host name belongs to.
+    pub hosts: Hosts,
     /// In the order of the document, at most [`crate::MAX_LIMITS`]; none: nobody is limited.
     pub limits: Vec<Limit>,
     /// How idempotency keys are honoured; `None`: not at all.
@@ -50,6 +58,8 @@ pub struct Gateway {
     pub routing: Routing,
     /// Indices of `endpoints`, ordered by slug.
     by_slug: Vec<usize>,
+    /// Indices of `tenants`, ordered by id.
+    by_tenant_id: Vec<usize>,
 }
 
 impl Gateway {
@@ -74,6 +84,17 @@ impl Gateway {
     #[must_use]
     pub fn key_by_digest(&self, digest: &[u8; 32]) -> Option<&ApiKey> {
         self.auth.key_by_digest(digest)
+    }
+
+    /// Index of the tenant with this id.
+    #[must_use]
+    pub fn tenant_index(&self, id: &str) -> Option<usize> {
+        let id_at = |index: &usize| self.tenants.get(*index).map(|tenant| tenant.id.as_str());
+        let place = self
+            .by_tenant_id
+            .binary_search_by(|index| id_at(index).cmp(&Some(id)))
+            .ok()?;
+        self.by_tenant_id.get(place).copied()
     }
 
     /// The tenant of a key or an endpoint.
@@ -105,6 +126,7 @@ fn gateway(raw: &Raw) -> Result<Gateway, ConfigError> {
     const FIELDS: &[&str] = &[
         "version",
         "max_body_bytes",
+        "listeners",
         "auth",
         "tenants",
         "limits",
@@ -120,9 +142,12 @@ fn gateway(raw: &Raw) -> Result<Gateway, ConfigError> {
         let max_body_bytes = fields.optional("max_body_bytes", |raw| {
             whole(raw, MIN_BODY_LIMIT_BYTES, MAX_BODY_LIMIT_BYTES)
         })?;
+        let internal_listener = fields.optional("listeners", listeners)?.flatten();
         let tenants = fields
             .optional("tenants", tenant::tenants)?
             .unwrap_or_default();
+        let hosts = Hosts::new(tenants.iter().map(|tenant| tenant.hosts.as_slice()))
+            .map_err(|fault| fault.in_field("tenants"))?;
         let tenant_ids = tenant::index(&tenants);
         let auth = fields
             .optional("auth", |raw| auth::auth(raw, &tenant_ids))?
@@ -140,10 +165,14 @@ fn gateway(raw: &Raw) -> Result<Gateway, ConfigError> {
         let routing = fields.optional("routing", routing::routing)?;
         let mut by_slug: Vec<usize> = (0..endpoints.len()).collect();
         by_slug.sort_by_key(|index| endpoints.get(*index).map(|found| found.slug.as_str()));
+        check_limit_names(&auth, &limits).map_err(|fault| fault.in_field("auth"))?;
+        let by_tenant_id = tenant_ids.values().copied().collect();
         Ok(Gateway {
             max_body_bytes: max_body_bytes.unwrap_or(DEFAULT_BODY_LIMIT_BYTES),
+            internal_listener,
             auth,
             tenants,
+            hosts,
             limits,
             idempotency,
             health,
@@ -152,6 +181,17 @@ fn gateway(raw: &Raw) -> Result<Gateway, ConfigError> {
             workers,
             routing: routing.unwrap_or_else(Routing::usual),
             by_slug,
+            by_tenant_id,
+        })
+    })
+}
+
+/// Where the internal listener is, if there is to be one. The public one is Envoy's own affair.
+fn listeners(raw: &Raw) -> Result<Option<SocketAddr>, ConfigError> {
+    object(raw, &["internal"], |fields| {
+        fields.optional("internal", |raw| match text(raw)?.parse() {
+            Ok(address) => Ok(address),
+            Err(_) => Err(ConfigError::of(raw, "must be an IP address and a port")),
         })
     })
 }
@@ -172,4 +212,21 @@ fn limits(raw: &Raw, mode: AuthMode) -> Result<Vec<Limit>, ConfigError> {
         ));
     }
     Ok(limits)
+}
+
+/// A key that names a limit which is not there would be counted by none.
+fn check_limit_names(auth: &Auth, limits: &[Limit]) -> Result<(), ConfigError> {
+    for (index, key) in auth.keys.iter().enumerate() {
+        for (place, name) in key.grant.limits.iter().flatten().enumerate() {
+            if !limits.iter().any(|limit| limit.name == *name) {
+                let fault = ConfigError {
+                    value: Some(shown_text(name)),
+                    ..ConfigError::new("is no limit of this document")
+                };
+                let fault = fault.in_item(place).in_field("limits");
+                return Err(fault.in_item(index).in_field("keys"));
+            }
+        }
+    }
+    Ok(())
 }

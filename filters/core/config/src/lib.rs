@@ -5,8 +5,11 @@ mod endpoint;
 mod error;
 mod form;
 mod gateway;
+mod grant;
 mod health;
+mod hosts;
 mod idempotency;
+mod key;
 mod limit;
 mod raw;
 mod read;
@@ -16,10 +19,7 @@ mod time;
 mod unique;
 mod worker;
 
-pub use auth::{
-    ApiKey, Auth, AuthMode, DEFAULT_UPLOADS, MAX_APP_ID_BYTES, MAX_KEY_ID_BYTES, MAX_KEYS,
-    MAX_UPLOADS,
-};
+pub use auth::{Auth, AuthMode, DEFAULT_UPLOADS, MAX_KEYS, MAX_UPLOADS};
 pub use endpoint::{
     Endpoint, MAX_ENDPOINT_NAME_BYTES, MAX_ENDPOINTS, MAX_TIMEOUT_MS, MAX_VERSION_BYTES,
     MAX_WEIGHT, Target,
@@ -30,11 +30,14 @@ pub use gateway::{
     DEFAULT_BODY_LIMIT_BYTES, Gateway, MAX_BODY_LIMIT_BYTES, MAX_DOCUMENT_BYTES,
     MIN_BODY_LIMIT_BYTES, parse,
 };
+pub use grant::{Grant, MAX_APP_ID_BYTES};
 pub use health::{Health, MAX_CHECK_TIMEOUT_MS, MAX_CIRCUIT_THRESHOLD, MAX_HEALTH_SECONDS};
+pub use hosts::{Host, Hosts, MAX_HOST_BYTES, MAX_TENANT_HOSTS};
 pub use idempotency::{
     Idempotency, MAX_LEASE_S, MAX_RESPONSE_BYTES, MAX_TTL_S, MIN_LEASE_S, MIN_RESPONSE_BYTES,
     MIN_TTL_S, OnUnknown,
 };
+pub use key::{ApiKey, MAX_GENERATION, MAX_KEY_ID_BYTES, MAX_LIVE_GENERATIONS};
 pub use limit::{
     Dimension, Limit, MAX_BURST, MAX_LIMIT_NAME_BYTES, MAX_LIMITS, MAX_PER_SECOND, MAX_REFILL_S,
 };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::ConfigError;
 use crate::form::{id, model_patterns};
+use crate::hosts::{Host, hosts};
 use crate::raw::Raw;
 use crate::read::{list, object, text, word};
 use crate::unique::unique;
@@ -23,6 +24,8 @@ pub struct Tenant {
     pub active: bool,
     /// Models that it may use: names, or beginnings that end with `*`; `None`: all.
     pub models: Option<Vec<String>>,
+    /// Names under which a public listener serves it, at most [`crate::MAX_TENANT_HOSTS`].
+    pub hosts: Vec<Host>,
 }
 
 /// Tenant id to index.
@@ -37,7 +40,7 @@ pub(crate) fn tenants(raw: &Raw) -> Result<Vec<Tenant>, ConfigError> {
 }
 
 fn tenant(raw: &Raw) -> Result<Tenant, ConfigError> {
-    object(raw, &["id", "status", "models"], |fields| {
+    object(raw, &["id", "status", "models", "hosts"], |fields| {
         let status = [("active", true), ("suspended", false)];
         Ok(Tenant {
             id: fields.required("id", |raw| id(raw, MAX_TENANT_ID_BYTES))?,
@@ -45,6 +48,7 @@ fn tenant(raw: &Raw) -> Result<Tenant, ConfigError> {
                 .optional("status", |raw| word(raw, &status))?
                 .unwrap_or(true),
             models: fields.optional("models", model_patterns)?,
+            hosts: fields.optional("hosts", hosts)?.unwrap_or_default(),
         })
     })
 }

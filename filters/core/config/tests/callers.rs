@@ -65,11 +65,13 @@ fn a_key_has_all_that_was_said_of_it() {
         (AuthMode::On, 3)
     );
     let key = &gateway.auth.keys[0];
-    assert_eq!((key.id.as_str(), key.app.as_str()), ("k1", "bot"));
+    assert_eq!((key.id.as_str(), key.grant.app.as_str()), ("k1", "bot"));
     assert_eq!(key.sha256, digest(0x59, 0x98));
-    assert_eq!(key.models.as_deref().unwrap(), ["*", "chat-fast"]);
+    assert_eq!(key.grant.models.as_deref().unwrap(), ["*", "chat-fast"]);
     assert_eq!(key.expires_at, Some(1_798_761_600));
-    let tenant = gateway.tenant(key.tenant).unwrap();
+    let tenant = gateway
+        .tenant(gateway.tenant_index(&key.grant.tenant).unwrap())
+        .unwrap();
     assert_eq!((tenant.id.as_str(), tenant.active), ("t2", false));
     assert_eq!(tenant.models.as_deref().unwrap(), ["chat-*"]);
     assert_eq!(gateway.tenant(2), None);
@@ -80,12 +82,14 @@ fn what_is_left_out_of_a_key_allows_everything_for_ever() {
     for more in ["", r#","expires_at":null"#] {
         let gateway = good(&with_keys(&key("k1", ONE, more)));
         let key = &gateway.auth.keys[0];
-        assert_eq!((&key.models, key.expires_at), (&None, None), "{more}");
+        assert_eq!((&key.grant.models, key.expires_at), (&None, None), "{more}");
         assert_eq!(
             (gateway.auth.mode, gateway.auth.max_uploads),
             (AuthMode::On, 64)
         );
-        let tenant = gateway.tenant(key.tenant).unwrap();
+        let tenant = gateway
+            .tenant(gateway.tenant_index(&key.grant.tenant).unwrap())
+            .unwrap();
         assert!(tenant.active && tenant.models.is_none());
     }
 }
@@ -159,7 +163,7 @@ fn a_key_has_its_form() {
                 &key("k", ONE, "").replace("t1", "t3"),
                 "auth.keys[0].tenant: is no tenant of this document",
             ),
-            (&app(r#""scopes":[]"#), "auth.keys[0].scopes: unknown field"),
+            (&app(r#""quota":[]"#), "auth.keys[0].quota: unknown field"),
             (
                 &app(r#""app":"a b""#),
                 "auth.keys[0].app: must be 1 to 64 of A-Z a-z 0-9 . _ -",
@@ -212,8 +216,8 @@ fn a_tenant_has_its_form() {
                 r#"tenants[0].status: "inactive": must be one of active, suspended"#,
             ),
             (
-                r#"{"id":"t","hosts":[]}"#,
-                "tenants[0].hosts: unknown field",
+                r#"{"id":"t","domains":[]}"#,
+                "tenants[0].domains: unknown field",
             ),
             (
                 r#"{"id":"t"},{"id":"u"},{"id":"t"}"#,

@@ -352,8 +352,8 @@ fn an_endpoint_has_its_form() {
                 "endpoints[0].max_attempts: 17: must be at most 16",
             ),
             (
-                &with(r#""visibility":"public""#),
-                "endpoints[0].visibility: unknown field",
+                &with(r#""audience":"all""#),
+                "endpoints[0].audience: unknown field",
             ),
             (&with(r#""foo":1"#), "endpoints[0].foo: unknown field"),
             (

@@ -55,6 +55,7 @@ codes! {
     InvalidCredential "invalid_credential" 401 "authentication_error" "the API key is not valid";
     AmbiguousCredential "ambiguous_credential" 401 "authentication_error" "several different credentials were sent";
     TenantInactive "tenant_inactive" 403 "permission_error" "the tenant is not active";
+    ScopeDenied "scope_denied" 403 "permission_error" "this key may not be used for this API";
     ModelNotAllowed "model_not_allowed" 403 "permission_error" "this key may not use the model";
     NotFound "not_found" 404 "invalid_request_error" "there is nothing at this path";
     ModelNotFound "model_not_found" 404 "invalid_request_error" "the model does not exist";

@@ -5,10 +5,38 @@ use crate::wire::{Reader, Writer};
 /// Most patterns in one allowlist of models.
 pub const MAX_MODEL_PATTERNS: usize = 64;
 
+/// What a caller's requests are for, which decides who waits when workers are busy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Class {
+    /// Somebody waits for the answer.
+    #[default]
+    Interactive = 0,
+    /// Nobody does: it may be refused first and asked again later.
+    Background = 1,
+}
+
+impl Class {
+    /// Its name in configurations, tokens and logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Interactive => "interactive",
+            Self::Background => "background",
+        }
+    }
+
+    fn from_wire(byte: u8) -> Option<Self> {
+        [Self::Interactive, Self::Background]
+            .into_iter()
+            .find(|class| *class as u8 == byte)
+    }
+}
+
 /// A caller whose credential was checked (`dragoman.identity`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity<'a> {
-    /// Id of the API key; never the key itself.
+    /// Id of the API key or of whatever else the caller showed; never the credential itself.
     pub key: &'a str,
     /// Tenant.
     pub tenant: &'a str,
@@ -18,6 +46,12 @@ pub struct Identity<'a> {
     pub key_models: Option<Vec<&'a str>>,
     /// Models that the tenant may use, likewise.
     pub tenant_models: Option<Vec<&'a str>>,
+    /// Names of the limits that count this caller's requests; `None`: all.
+    pub limits: Option<Vec<&'a str>>,
+    /// What its requests are for.
+    pub class: Class,
+    /// Whether it came in by an internal listener, where private endpoints are.
+    pub internal: bool,
 }
 
 impl<'a> Identity<'a> {
@@ -27,7 +61,10 @@ impl<'a> Identity<'a> {
         let mut out = Writer::new();
         out.str(self.key).str(self.tenant).str(self.app);
         out.option_list(self.key_models.as_deref())
-            .option_list(self.tenant_models.as_deref());
+            .option_list(self.tenant_models.as_deref())
+            .option_list(self.limits.as_deref())
+            .u8(self.class as u8)
+            .u8(u8::from(self.internal));
         out.finish()
     }
 
@@ -38,6 +75,9 @@ impl<'a> Identity<'a> {
         let (key, tenant, app) = (input.str()?, input.str()?, input.str()?);
         let key_models = input.option_list()?;
         let tenant_models = input.option_list()?;
+        let limits = input.option_list()?;
+        let class = Class::from_wire(input.u8()?)?;
+        let internal = input.u8()? != 0;
         input.end()?;
         Some(Self {
             key,
@@ -45,6 +85,9 @@ impl<'a> Identity<'a> {
             app,
             key_models,
             tenant_models,
+            limits,
+            class,
+            internal,
         })
     }
 
@@ -58,6 +101,14 @@ impl<'a> Identity<'a> {
                     .as_ref()
                     .is_none_or(|models| models.iter().any(|pattern| matches(pattern, model)))
             })
+    }
+
+    /// Whether a limit counts this caller's requests.
+    #[must_use]
+    pub fn is_counted_by(&self, limit: &str) -> bool {
+        self.limits
+            .as_ref()
+            .is_none_or(|limits| limits.contains(&limit))
     }
 }
 
@@ -84,6 +135,7 @@ mod tests {
             app: "chatbot",
             key_models: list(key),
             tenant_models: list(tenant),
+            ..Identity::default()
         }
     }
 
@@ -93,6 +145,12 @@ mod tests {
             identity(None, None),
             identity(Some(&[]), Some(&["chat-*", "x"])),
             identity(Some(&["*"]), None),
+            Identity {
+                limits: Some(vec!["gold"]),
+                class: Class::Background,
+                internal: true,
+                ..identity(None, None)
+            },
         ] {
             let bytes = record.encode();
             assert_eq!(Identity::decode(&bytes), Some(record));
@@ -100,6 +158,18 @@ mod tests {
                 assert_eq!(Identity::decode(&bytes[..cut]), None);
             }
         }
+    }
+
+    #[test]
+    fn the_limits_it_names_count_it_and_all_where_it_names_none() {
+        let of = |limits: Option<Vec<&'static str>>| Identity {
+            limits,
+            ..identity(None, None)
+        };
+        assert!(of(None).is_counted_by("gold"));
+        assert!(of(Some(vec!["gold"])).is_counted_by("gold"));
+        assert!(!of(Some(vec!["gold"])).is_counted_by("silver"));
+        assert!(!of(Some(Vec::new())).is_counted_by("gold"));
     }
 
     #[test]

@@ -9,11 +9,13 @@ pub mod names;
 pub mod paths;
 pub mod plan;
 pub mod records;
+pub mod scopes;
 mod wire;
 
 pub use errors::{Code, Dialect, ErrorBody};
 pub use health::Health;
-pub use identity::Identity;
+pub use identity::{Class, Identity};
 pub use paths::{ApiKind, Route};
 pub use plan::{Candidate, Plan};
 pub use records::{Mode, RequestRecord, Target};
+pub use scopes::{PathScope, Scope, Scopes};

@@ -30,6 +30,18 @@ pub const CLIENT_CREDENTIALS: &[&str] = &[
     "proxy-authorization",
 ];
 
+/// Attribute with the role of the listener, which its metadata name; [`INTERNAL_ROLE`] or anything
+/// else.
+pub const LISTENER_ROLE: [&str; 5] = [
+    "xds",
+    "listener_metadata",
+    "filter_metadata",
+    "dragoman",
+    "role",
+];
+/// Role of a listener for callers inside of the network's boundary.
+pub const INTERNAL_ROLE: &str = "internal";
+
 /// Envoy's retry and time-out headers, set by `select`.
 pub mod envoy {
     /// Number of retries after the first attempt.
@@ -66,6 +78,10 @@ pub mod property {
     pub const APP: &str = "dragoman.app";
     /// Id of the caller's API key, for the access log; written by `auth`.
     pub const KEY: &str = "dragoman.key";
+    /// Generation of the caller's API key, for the access log; written by `auth` where it is known.
+    pub const KEY_VERSION: &str = "dragoman.key_version";
+    /// Why `auth` refused, more exactly than the client is told, for the access log.
+    pub const REFUSAL: &str = "dragoman.refusal";
     /// What became of the idempotency key (`claimed`, `replayed`, ...), for the access log; written
     /// by `idempotency`.
     pub const IDEMPOTENCY: &str = "dragoman.idempotency";

@@ -71,15 +71,20 @@ pub enum Route<'a> {
 /// Paths that answer whether the gateway itself is up.
 const HEALTH: [&[u8]; 2] = [b"/healthz", b"/readyz"];
 
+/// A target without its query.
+#[must_use]
+pub fn path_of(path_and_query: &[u8]) -> &[u8] {
+    let end = path_and_query.iter().position(|byte| *byte == b'?');
+    end.and_then(|end| path_and_query.get(..end))
+        .unwrap_or(path_and_query)
+}
+
 /// Looks up a request line. The query string is ignored; a trailing slash, another case or
 /// another spelling of a path is another path, so nothing is served under a name that a later
 /// check does not know.
 #[must_use]
 pub fn route<'a>(method: &[u8], path_and_query: &'a [u8]) -> Route<'a> {
-    let end = path_and_query.iter().position(|byte| *byte == b'?');
-    let path = end
-        .and_then(|end| path_and_query.get(..end))
-        .unwrap_or(path_and_query);
+    let path = path_of(path_and_query);
     match method {
         // The whole target, without a query: what needs no credential is exactly this.
         b"GET" if HEALTH.contains(&path_and_query) => Route::Health,

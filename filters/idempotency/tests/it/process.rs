@@ -132,6 +132,7 @@ impl Process {
                 app,
                 key_models: None,
                 tenant_models: None,
+                ..Identity::default()
             };
             properties.insert("dragoman.identity".to_owned(), identity.encode());
         }

@@ -83,6 +83,7 @@ fn caller(key: &str) -> Identity<'_> {
         app: "app",
         key_models: None,
         tenant_models: None,
+        ..Identity::default()
     }
 }
 

@@ -63,6 +63,7 @@ impl Gateway {
             app: caller.app,
             key_models: None,
             tenant_models: None,
+            ..Identity::default()
         };
         let mut host = FakeHost::new(head);
         host.shared = Rc::clone(&self.shared);

@@ -123,3 +123,22 @@ fn no_downstream_filter_may_read_the_workers_credentials() {
         assert!(variables.is_empty(), "{name}: {variables:?}");
     }
 }
+
+#[test]
+fn an_internal_listener_has_the_same_chain_and_another_role() {
+    let internal = r#""listeners": {"internal": "127.0.0.1:10001"},"#;
+    let document = with_sections(&[HEALTH, AUTH, internal]);
+    let bootstrap = match read(&rendered(&document)) {
+        Ok(bootstrap) => bootstrap,
+        Err(problems) => panic!("{problems:?}"),
+    };
+    let names = |index: usize| -> Vec<String> {
+        let filters = &bootstrap.listeners[index].http.filters;
+        filters.iter().map(|plugin| plugin.name.clone()).collect()
+    };
+    assert_eq!(bootstrap.listeners.len(), 2);
+    assert_eq!(names(1), names(0));
+    let yaml = rendered(&document);
+    assert_eq!(yaml.matches("dragoman: {role: internal}").count(), 1);
+    assert!(!rendered(&with_sections(&[AUTH])).contains("internal}"));
+}

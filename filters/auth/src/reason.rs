@@ -1,0 +1,41 @@
+//! Why somebody is not let in: what the log says, and what the client is told.
+
+use dragoman_contract::Code;
+
+macro_rules! reasons {
+    ($($variant:ident $word:literal $code:ident $meaning:literal;)*) => {
+        /// Why a request is refused. The client learns the code only; several reasons share one, so
+        /// that it does not say which keys there are.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Reason {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Reason {
+            /// Its name in the access log.
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// What the client is told.
+            pub(crate) const fn code(self) -> Code {
+                match self { $(Self::$variant => Code::$code,)* }
+            }
+        }
+    };
+}
+
+reasons! {
+    Missing "missing" MissingCredential "Nothing was shown.";
+    Several "several" AmbiguousCredential "Different credentials were shown.";
+    Malformed "malformed" InvalidCredential "Another scheme than `Bearer`, or none.";
+    TooLong "too_long" InvalidCredential "Longer than any key.";
+    Unknown "unknown" InvalidCredential "Nobody has this key.";
+    NotYetValid "not_yet_valid" InvalidCredential "The key's time is still to come.";
+    Expired "expired" InvalidCredential "The key's time is over.";
+    WrongHost "wrong_host" InvalidCredential "The host is not one of the key's tenant.";
+    TenantUnknown "tenant_unknown" TenantInactive "The configuration has no such tenant.";
+    TenantSuspended "tenant_suspended" TenantInactive "The tenant is suspended.";
+    Scope "scope" ScopeDenied "The key is not for this API.";
+    Uploads "uploads" TooManyUploads "Too many bodies at a time.";
+}
