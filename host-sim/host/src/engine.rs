@@ -24,6 +24,8 @@ pub(crate) struct Engine {
     pub(crate) random: Random,
     /// Of the worker, from 0.
     pub(crate) index: usize,
+    /// It is the main thread: what is new is tried out here first.
+    pub(crate) is_main: bool,
     pub(crate) versions: Versions,
     pub(crate) vms: Vec<VmSlot>,
     pub(crate) plugins: Vec<PluginSlot>,
@@ -60,6 +62,7 @@ impl Engine {
         let versions = Versions::new(process.config());
         Engine {
             index,
+            is_main: false,
             versions,
             process,
             factory,

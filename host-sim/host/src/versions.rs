@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::abi::{Call, CodeId};
+use crate::abi::Call;
 use crate::config::{Bootstrap, Listener, Plugin};
 use crate::engine::Engine;
 use crate::guests::{Life, PluginSlot, VmSlot};
@@ -135,6 +135,7 @@ impl Engine {
         let mut fresh = Fresh::default();
         let started = plugins_of(config)
             .try_for_each(|plugin| self.place(&mut version, &mut fresh, plugin))
+            .and_then(|()| self.rehearse(&fresh))
             .and_then(|()| fresh.vms.iter().try_for_each(|vm| self.load(*vm)))
             .and_then(|()| self.join(&fresh));
         self.versions.prepared = Some(Arc::new(version));
@@ -171,6 +172,7 @@ impl Engine {
             vm
         });
         let slot = self.add_plugin(PluginSlot::new(Arc::clone(plugin), vm));
+        fresh.plugins.push(slot);
         if !fresh.vms.contains(&vm) {
             fresh.joining.push(slot);
         }
@@ -181,10 +183,6 @@ impl Engine {
     /// New root contexts in VMs that are at work.
     fn join(&mut self, fresh: &Fresh) -> Result<(), StartError> {
         for plugin in &fresh.joining {
-            // Where requests are at work a refusal must not come first: a trap would end them.
-            if self.index == 0 {
-                self.try_out(*plugin)?;
-            }
             let vm = self.plugins[*plugin].vm;
             self.vms[vm].start_log = Some(Vec::new());
             let started = self.start_root(vm, *plugin);
@@ -197,42 +195,37 @@ impl Engine {
         Ok(())
     }
 
-    /// Configures a plugin in a VM of its own that is thrown away, as Envoy's canary is.
-    fn try_out(&mut self, plugin: usize) -> Result<(), StartError> {
-        let config = Arc::clone(&self.plugins[plugin].config);
-        let code = self.vms[self.plugins[plugin].vm].code;
-        self.try_out_in(config, code)
-    }
-
-    /// What Envoy's main thread does before any VM is there for good: each module starts once by itself
-    /// (the VM that later ones are made of), and each plugin is tried out.
-    pub(crate) fn rehearse(&mut self) -> Result<(), StartError> {
-        let config = Arc::clone(&self.versions.current.config);
-        let mut tried: Vec<&Arc<Plugin>> = Vec::new();
-        for plugin in plugins_of(&config) {
-            if tried.contains(&plugin) {
-                continue;
+    /// What Envoy's main thread does before anything new is there for good: each module starts once by
+    /// itself (the VM that later ones are made of), and each plugin is tried out.
+    fn rehearse(&mut self, fresh: &Fresh) -> Result<(), StartError> {
+        if !self.is_main {
+            return Ok(());
+        }
+        for plugin in &fresh.plugins {
+            let vm = self.plugins[*plugin].vm;
+            let is_first = |other: &usize| self.plugins[*other].vm == vm;
+            if fresh.vms.contains(&vm)
+                && fresh.plugins.iter().find(|other| is_first(other)) == Some(plugin)
+            {
+                self.try_out(vm, None)?;
             }
-            let code = self.factory.code(&plugin.vm).map_err(StartError::Load)?;
-            if !tried.iter().any(|other| other.vm == plugin.vm) {
-                let base = self.add_vm(VmSlot::new(plugin.vm.clone(), code));
-                self.load(base)?;
-                self.vms[base].free();
-            }
-            self.try_out_in(Arc::clone(plugin), code)?;
-            tried.push(plugin);
+            self.try_out(vm, Some(Arc::clone(&self.plugins[*plugin].config)))?;
         }
         Ok(())
     }
 
-    fn try_out_in(&mut self, config: Arc<Plugin>, code: CodeId) -> Result<(), StartError> {
-        let vm = self.add_vm(VmSlot::new(config.vm.clone(), code));
-        let canary = self.add_plugin(PluginSlot::new(config, vm));
+    /// Starts a VM like this one, with one plugin or none, and throws it away, as Envoy's canary is.
+    fn try_out(&mut self, like: usize, config: Option<Arc<Plugin>>) -> Result<(), StartError> {
+        let (vm_config, code) = (self.vms[like].config.clone(), self.vms[like].code);
+        let vm = self.add_vm(VmSlot::new(vm_config, code));
+        let canary = config.map(|config| self.add_plugin(PluginSlot::new(config, vm)));
         let tried = self.load(vm);
-        let timer = self.plugins[canary].tick_timer.take();
-        self.timers.cancel(timer);
-        self.drop_callouts(canary);
-        self.plugins[canary].life = Life::Gone;
+        if let Some(canary) = canary {
+            let timer = self.plugins[canary].tick_timer.take();
+            self.timers.cancel(timer);
+            self.drop_callouts(canary);
+            self.plugins[canary].life = Life::Gone;
+        }
         self.free_vms();
         tried
     }
@@ -389,6 +382,7 @@ impl Drop for Engine {
 #[derive(Default)]
 struct Fresh {
     vms: Vec<usize>,
+    plugins: Vec<usize>,
     /// Plugins in VMs that were there before.
     joining: Vec<usize>,
 }

@@ -62,8 +62,9 @@ impl Worker {
     }
 
     /// The main thread's copy of all guests: it ticks and calls out like the others and never has a
-    /// stream. Before, each module and each plugin is tried out in VMs that are thrown away. It is to
-    /// start before the worker threads.
+    /// stream. Before, each module and each plugin is tried out in VMs that are thrown away; so is what
+    /// an update brings. It is to start, and to prepare an update, before the worker threads, so that
+    /// what traps or refuses there never comes near requests.
     ///
     /// # Errors
     /// As [`Worker::start`].
@@ -74,7 +75,7 @@ impl Worker {
         now: Now,
     ) -> Result<Worker, StartError> {
         let mut engine = Engine::new(process, index, vms, now);
-        engine.rehearse()?;
+        engine.is_main = true;
         engine.start_guests()?;
         Ok(Worker(engine))
     }

@@ -90,7 +90,7 @@ pub fn play(
     surroundings: &Surroundings,
     record: bool,
 ) -> Result<Run, Failure> {
-    let record = record.then(|| Arc::new(Record::default()));
+    let record = record.then(|| Arc::new(Record::new(scenario.threads)));
     let mut world = deploy::deploy(scenario, seed, surroundings, record.as_ref())?;
     expect::known(scenario, &world)?;
     deploy::set_the_scene(scenario, &mut world);

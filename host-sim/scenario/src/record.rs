@@ -2,6 +2,7 @@
 
 mod words;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -13,24 +14,37 @@ use host_sim_host::io::{Command, Event, Headers};
 use words::{came, end, shown, wanted};
 
 use crate::onlook::Onlooker;
+use crate::trace::thread_name;
 
 /// Most lines of a record; whoever wants to read more wants to search, in a log.
 const MAX_LINES: usize = 20_000;
 
 /// A record that grows, shared by the world and the guests that are watched.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Record(Mutex<Lines>);
 
 /// The lines so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Lines {
+    /// Worker threads of the world.
+    workers: usize,
     text: String,
     lines: usize,
-    /// Since the last event: timers that changed nothing are not told.
-    idle: Option<String>,
+    /// By thread, since its last event: timers that changed nothing are not told.
+    idle: BTreeMap<usize, String>,
 }
 
 impl Record {
+    /// Of a world with so many worker threads.
+    pub fn new(workers: usize) -> Record {
+        Record(Mutex::new(Lines {
+            workers,
+            text: String::new(),
+            lines: 0,
+            idle: BTreeMap::new(),
+        }))
+    }
+
     /// All lines; says so if there were more.
     pub fn text(&self) -> String {
         self.lines(|lines| lines.text())
@@ -67,8 +81,7 @@ impl Watcher for Record {
         _view: &mut View<'_>,
     ) {
         if let Some(text) = callback(whose, call, answer) {
-            let line = format!("{} thread {}   {text}", clock(whose.at), whose.thread);
-            self.lines(|lines| lines.callback(&line));
+            self.lines(|lines| lines.callback(whose, &text));
         }
     }
 }
@@ -135,36 +148,46 @@ impl Lines {
     }
 
     fn timers(&mut self, at: Duration, thread: usize) {
-        self.idle = Some(format!("{} thread {thread} | timers", clock(at)));
+        let line = format!("{} | timers", self.begin(at, thread));
+        self.idle.insert(thread, line);
     }
 
     fn event(&mut self, at: Duration, thread: usize, event: &Event) {
-        self.idle = None;
+        self.idle.remove(&thread);
         let (text, headers) = came(event);
         self.add(at, thread, '>', &text, headers);
     }
 
     fn command(&mut self, at: Duration, thread: usize, command: &Command) {
-        if let Some(timers) = self.idle.take() {
-            self.line(&timers);
-        }
+        self.tell_timers(thread);
         let (text, headers) = wanted(command);
         self.add(at, thread, '<', &text, headers);
     }
 
-    fn callback(&mut self, line: &str) {
-        if let Some(timers) = self.idle.take() {
+    fn callback(&mut self, whose: &Whose, text: &str) {
+        self.tell_timers(whose.thread);
+        let begin = self.begin(whose.at, whose.thread);
+        self.line(&format!("{begin}   {text}"));
+    }
+
+    fn tell_timers(&mut self, thread: usize) {
+        if let Some(timers) = self.idle.remove(&thread) {
             self.line(&timers);
         }
-        self.line(line);
     }
 
     fn add(&mut self, at: Duration, thread: usize, side: char, text: &str, headers: &Headers) {
-        self.line(&format!("{} thread {thread} {side} {text}", clock(at)));
+        let begin = self.begin(at, thread);
+        self.line(&format!("{begin} {side} {text}"));
         for (name, value) in headers {
             let line = format!("{:32}{}: {}", "", shown(name), shown(value));
             self.line(&line);
         }
+    }
+
+    /// When and where: the beginning of a line.
+    fn begin(&self, at: Duration, thread: usize) -> String {
+        format!("{} {:8}", clock(at), thread_name(thread, self.workers))
     }
 
     fn line(&mut self, line: &str) {

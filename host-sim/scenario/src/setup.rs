@@ -16,7 +16,7 @@ use crate::turns::Turns;
 /// What a world is made of besides its configuration.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Worker threads, at least 1.
+    /// Worker threads, at least 1. The main thread, where all guests are once more, is not one of them.
     pub threads: usize,
     /// Decides what happens first at one moment, and is the source of the process's own random numbers.
     pub seed: u64,
@@ -116,7 +116,7 @@ pub(crate) fn modules(setup: &Setup, turns: &Arc<Turns>) -> Result<Arc<dyn VmFac
     });
     let modules = made.clone().map_err(SetupError::Engine)?;
     let mut watchers = setup.watchers.clone();
-    if setup.overlaps && setup.threads > 1 {
+    if setup.overlaps {
         watchers.insert(0, Arc::clone(turns) as Arc<dyn Watcher>);
     }
     if watchers.is_empty() {

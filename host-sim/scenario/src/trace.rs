@@ -15,22 +15,24 @@ pub const TRACE_LINES: usize = 2000;
 pub struct Trace {
     hash: u64,
     lines: VecDeque<String>,
+    workers: usize,
 }
 
-impl Default for Trace {
-    fn default() -> Self {
+impl Trace {
+    /// Of a world with so many worker threads.
+    pub fn new(workers: usize) -> Self {
         // Start value and factor of FNV-1a with 64 bits.
         Trace {
             hash: 0xcbf2_9ce4_8422_2325,
             lines: VecDeque::new(),
+            workers,
         }
     }
-}
 
-impl Trace {
     /// One thing that happened on a thread.
     pub fn add(&mut self, at: Duration, thread: usize, what: &str) {
-        self.keep(format!("{at:?} thread {thread}: {what}"));
+        let thread = thread_name(thread, self.workers);
+        self.keep(format!("{at:?} {thread}: {what}"));
     }
 
     /// An event for a thread.
@@ -45,9 +47,12 @@ impl Trace {
 
     /// Several threads were inside guests at the same moment.
     pub fn add_overlap(&mut self, at: Duration, threads: &[usize], turns: u64) {
-        self.keep(format!(
-            "{at:?} threads {threads:?}: at once, {turns} turns"
-        ));
+        let names: Vec<String> = threads
+            .iter()
+            .map(|thread| thread_name(*thread, self.workers))
+            .collect();
+        let names = names.join(", ");
+        self.keep(format!("{at:?} {names}: at once, {turns} turns"));
     }
 
     fn keep(&mut self, line: String) {
@@ -68,5 +73,14 @@ impl Trace {
     /// The last lines.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(String::as_str)
+    }
+}
+
+/// What a thread is called among so many worker threads.
+pub fn thread_name(thread: usize, workers: usize) -> String {
+    if thread == workers {
+        "main".to_owned()
+    } else {
+        format!("thread {thread}")
     }
 }

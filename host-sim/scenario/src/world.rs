@@ -104,6 +104,7 @@ struct Client {
 pub struct World {
     process: Arc<Process>,
     setup: Setup,
+    /// The worker threads, and behind them the main thread, which has no requests.
     threads: Vec<Thread>,
     sites: Vec<Site>,
     clients: Vec<Client>,
@@ -177,7 +178,7 @@ impl World {
     /// Adds a request; it runs with [`World::run`].
     pub fn request(&mut self, request: Request) -> RequestId {
         let id = RequestId(self.clients.len());
-        let thread = request.thread.unwrap_or(id.0) % self.threads.len();
+        let thread = request.thread.unwrap_or(id.0) % self.setup.threads;
         let at = request.at.unwrap_or(self.now).max(self.now);
         let stream = StreamId(id.0 as u64 + 1);
         if let Some(patience) = request.patience {

@@ -14,6 +14,8 @@ mod faults;
 mod grpc;
 #[path = "all/idempotency.rs"]
 mod idempotency;
+#[path = "all/main_thread.rs"]
+mod main_thread;
 #[path = "all/overlaps.rs"]
 mod overlaps;
 #[path = "all/rate_limit.rs"]

@@ -43,14 +43,14 @@ impl Threads {
         self.0.get(turn % workers.max(1))
     }
 
-    /// Asks every thread to get ready. The first comes first and alone: it tries new plugins out in VMs
-    /// of their own, so that what traps there never comes near requests.
+    /// Asks every thread to get ready. The main thread's guests come first and alone: new plugins are tried
+    /// out there in VMs of their own, so that what traps never comes near requests.
     ///
     /// # Errors
     /// Why one of them cannot; all have forgotten it then.
     pub async fn prepare(&self, update: &Arc<Update>) -> Result<(), String> {
-        let (first, others) = self.0.split_at(self.0.len().min(1));
-        for group in [first, others] {
+        let (workers, main) = self.0.split_at(self.0.len().saturating_sub(1));
+        for group in [main, workers] {
             let asked: Vec<_> = group
                 .iter()
                 .map(|thread| {

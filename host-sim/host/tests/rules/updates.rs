@@ -110,7 +110,7 @@ fn changed_code_is_another_vm() {
 #[test]
 fn a_configuration_that_a_filter_refuses_changes_nothing() {
     let script = labels();
-    let mut stage = labelled(&script, "old").start();
+    let mut stage = labelled(&script, "old").main_thread().start();
     stage.get(1);
 
     let refused = stage.update(labelled(&script, "bad")).unwrap_err();
@@ -135,7 +135,7 @@ fn a_configuration_at_which_a_filter_traps_does_not_harm_requests_under_way() {
             _ => Ok(None),
         }
     });
-    let mut stage = labelled(&script, "fine").start();
+    let mut stage = labelled(&script, "fine").main_thread().start();
     stage.get(1);
 
     assert!(stage.update(labelled(&script, "trap")).is_err());

@@ -27,7 +27,10 @@ pub(super) struct Cost {
     pub(super) instructions: u64,
 }
 
-/// Counts over all threads: one of [`crate::Setup::watchers`].
+/// The one worker thread. The main thread has the same starts, several times over.
+const WORKER: usize = 0;
+
+/// Counts requests and starts of the worker thread, and the background of all threads: one of [`crate::Setup::watchers`].
 #[derive(Debug, Default)]
 pub struct InstructionCounts(Mutex<BTreeMap<Purpose, BTreeMap<Place, Cost>>>);
 
@@ -40,10 +43,13 @@ impl InstructionCounts {
         taken
     }
 
-    fn add(&self, purpose: Purpose, module: &str, callback: &'static str, instructions: u64) {
+    fn add(&self, purpose: Purpose, whose: &Whose, callback: &'static str, instructions: u64) {
+        if whose.thread != WORKER && purpose != Purpose::Background {
+            return;
+        }
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let places = counts.entry(purpose).or_default();
-        let cost = places.entry((module.to_owned(), callback)).or_default();
+        let cost = places.entry((whose.module.clone(), callback)).or_default();
         cost.calls += 1;
         cost.instructions += instructions;
     }
@@ -51,7 +57,7 @@ impl InstructionCounts {
 
 impl Watcher for InstructionCounts {
     fn started(&self, whose: &Whose, _result: Result<(), &Trap>, instructions: u64) {
-        self.add(Purpose::Start, &whose.module, "start", instructions);
+        self.add(Purpose::Start, whose, "start", instructions);
     }
 
     fn returned(
@@ -75,6 +81,6 @@ impl Watcher for InstructionCounts {
             _ => Purpose::Stream,
         };
         let callback = call.export().trim_start_matches("proxy_on_");
-        self.add(purpose, &whose.module, callback, instructions);
+        self.add(purpose, whose, callback, instructions);
     }
 }

@@ -18,6 +18,9 @@ use super::words;
 /// Most steps that are written down: a stream of some thousand events through seven filters.
 const STEPS_LIMIT: usize = 50_000;
 
+/// The one worker thread. What the main thread does meanwhile is no part of a request, and may come in the midst of a callback.
+const WORKER: usize = 0;
+
 /// One of [`crate::Setup::watchers`] and of [`crate::Setup::onlookers`].
 #[derive(Debug, Default)]
 pub(super) struct Recorder(Mutex<Record>);
@@ -142,6 +145,9 @@ impl Record {
 
 impl Watcher for Recorder {
     fn called(&self, whose: &Whose, call: &Call, view: &mut View<'_>) {
+        if whose.thread != WORKER {
+            return;
+        }
         let mut record = self.record();
         if !record.is_mine(whose, call) {
             record.under_way.push(None);
@@ -175,6 +181,9 @@ impl Watcher for Recorder {
     }
 
     fn answered(&self, whose: &Whose, asked: &Asked<'_>, answered: &Answered<'_>) {
+        if whose.thread != WORKER {
+            return;
+        }
         let mut record = self.record();
         let Some((under_way, callback)) = record.running() else {
             return;
@@ -201,12 +210,15 @@ impl Watcher for Recorder {
 
     fn returned(
         &self,
-        _whose: &Whose,
+        whose: &Whose,
         call: &Call,
         answer: Result<u32, &Trap>,
         instructions: u64,
         view: &mut View<'_>,
     ) {
+        if whose.thread != WORKER {
+            return;
+        }
         let mut record = self.record();
         let after = record.running().is_some().then(|| Snapshot::take(view));
         if let (Some((under_way, callback)), Some(after)) = (record.running(), after) {

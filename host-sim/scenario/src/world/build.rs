@@ -20,6 +20,14 @@ use crate::turns::Turns;
 use crate::visit::Visits;
 
 impl World {
+    /// Carries out what the threads want after a start or an update, the main thread's first.
+    pub(super) fn carry_out_in_order(&mut self) {
+        let main = self.setup.threads;
+        std::iter::once(main)
+            .chain(0..main)
+            .for_each(|thread| self.carry_out(&[thread]));
+    }
+
     /// Starts the threads of a configuration.
     pub(super) fn build(
         yaml: &str,
@@ -35,15 +43,20 @@ impl World {
             monotonic: Duration::ZERO,
             wall: WALL_START,
         };
-        let turns = Arc::new(Turns::new(setup.threads));
-        let mut threads = Vec::new();
-        for index in 0..setup.threads {
-            let thread = Thread::start(process.clone(), index, modules(setup, &turns)?, start);
-            threads.push(thread.map_err(SetupError::Start)?);
-        }
-        if threads.is_empty() {
+        if setup.threads == 0 {
             return Err(SetupError::NoThread);
         }
+        let turns = Arc::new(Turns::new(setup.threads + 1));
+        let vms = modules(setup, &turns)?;
+        // As in Envoy the main thread comes first, and tries out what the others are to have.
+        let main = Thread::start_main(process.clone(), setup.threads, Arc::clone(&vms), start);
+        let main = main.map_err(SetupError::Start)?;
+        let mut threads = Vec::new();
+        for index in 0..setup.threads {
+            let thread = Thread::start(process.clone(), index, Arc::clone(&vms), start);
+            threads.push(thread.map_err(SetupError::Start)?);
+        }
+        threads.push(main);
         let mut world = World {
             process,
             setup: setup.clone(),
@@ -64,12 +77,10 @@ impl World {
             response_bytes: 0,
             access_log: Vec::new(),
             log: Vec::new(),
-            trace: Trace::default(),
+            trace: Trace::new(setup.threads),
             updates: Vec::new(),
         };
-        for thread in 0..world.threads.len() {
-            world.carry_out(&[thread]);
-        }
+        world.carry_out_in_order();
         Ok(world)
     }
 }

@@ -40,8 +40,10 @@ impl World {
             wall: self.wall + self.now,
         };
         let threads = &mut self.threads;
+        // The main thread is the last, and tries out first.
         let ready = threads
             .iter_mut()
+            .rev()
             .try_for_each(|thread| thread.prepare(&update, now));
         if ready.is_ok() {
             self.process.commit(&update);
@@ -57,9 +59,7 @@ impl World {
                 thread.abandon(now);
             }
         }
-        for thread in 0..self.threads.len() {
-            self.carry_out(&[thread]);
-        }
+        self.carry_out_in_order();
         ready.map_err(SetupError::Start)?;
         for address in members {
             if !self.sites.iter().any(|site| site.address == address) {

@@ -18,6 +18,8 @@ pub struct Stage {
     pub process: Arc<Process>,
     pub(super) factory: Arc<Factory>,
     pub worker: Worker,
+    /// The main thread's guests, if the test has asked for them.
+    pub main: Option<Worker>,
     pub now: Now,
     pub(super) journal: Arc<Mutex<Vec<String>>>,
     /// All commands so far.
@@ -81,10 +83,18 @@ impl Stage {
         } = setup;
         self.factory.scripts.lock().unwrap().extend(scripts);
         let update = self.process.plan(config);
-        let ready = self.worker.prepare(&update, self.now);
+        let ready = {
+            let mut threads = self.main.iter_mut().chain([&mut self.worker]);
+            threads.try_for_each(|thread| thread.prepare(&update, self.now))
+        };
         if ready.is_ok() {
             self.process.commit(&update);
-            self.worker.commit(&update, self.now);
+        }
+        for thread in self.main.iter_mut().chain([&mut self.worker]) {
+            match ready {
+                Ok(()) => thread.commit(&update, self.now),
+                Err(_) => thread.abandon(self.now),
+            }
         }
         self.commands.extend(self.worker.take_commands());
         ready

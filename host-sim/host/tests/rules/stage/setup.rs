@@ -22,6 +22,7 @@ pub struct Setup {
     pub config: Bootstrap,
     pub(super) scripts: BTreeMap<String, Script>,
     watcher: Option<Arc<dyn Watcher>>,
+    main: bool,
 }
 
 pub fn plugin(name: &str) -> Plugin {
@@ -151,6 +152,7 @@ impl Setup {
             config,
             scripts,
             watcher: None,
+            main: false,
         }
     }
 
@@ -214,6 +216,12 @@ impl Setup {
         self
     }
 
+    /// With the guests of the main thread, which start before; the journal has their callbacks too, from the start on.
+    pub fn main_thread(mut self) -> Self {
+        self.main = true;
+        self
+    }
+
     pub fn start(self) -> Stage {
         let journal = Arc::new(Mutex::new(Vec::new()));
         let factory = Arc::new(Factory {
@@ -230,12 +238,19 @@ impl Setup {
             monotonic: Duration::ZERO,
             wall: Duration::from_secs(1_700_000_000),
         };
+        let main = self.main.then(|| {
+            let guests = Arc::clone(&guests);
+            Worker::start_main(process.clone(), 1, guests, now).unwrap()
+        });
         let worker = Worker::start(process.clone(), 0, guests, now).unwrap();
-        journal.lock().unwrap().clear();
+        if main.is_none() {
+            journal.lock().unwrap().clear();
+        }
         Stage {
             process,
             factory,
             worker,
+            main,
             now,
             journal,
             commands: Vec::new(),

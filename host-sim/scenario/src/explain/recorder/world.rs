@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use host_sim_host::io::{Command, Event, Headers, UpstreamId};
 
-use super::{Placed, Record, Recorder};
+use super::{Placed, Record, Recorder, WORKER};
 use crate::explain::changes::line;
 use crate::explain::story::{Attempt, Step, What};
 use crate::onlook::Onlooker;
 
 impl Onlooker for Recorder {
-    fn event(&self, at: Duration, _thread: usize, event: &Event) {
+    fn event(&self, at: Duration, thread: usize, event: &Event) {
+        if thread != WORKER {
+            return;
+        }
         let mut record = self.record();
         record.step_begins = record.steps.len();
         record.commands = 0;
@@ -27,13 +30,19 @@ impl Onlooker for Recorder {
         record.step_begins = record.steps.len();
     }
 
-    fn timers(&self, _at: Duration, _thread: usize) {
+    fn timers(&self, _at: Duration, thread: usize) {
+        if thread != WORKER {
+            return;
+        }
         let mut record = self.record();
         record.step_begins = record.steps.len();
         record.commands = 0;
     }
 
-    fn command(&self, at: Duration, _thread: usize, command: &Command) {
+    fn command(&self, at: Duration, thread: usize, command: &Command) {
+        if thread != WORKER {
+            return;
+        }
         let mut record = self.record();
         let number = record.commands;
         record.commands += 1;
