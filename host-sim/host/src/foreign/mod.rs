@@ -3,11 +3,15 @@
 //!
 //! Statuses are those of a running Envoy 1.40.
 
+mod der;
+mod keys;
 mod objects;
+mod signatures;
 mod wire;
 mod zlib;
 
 pub(crate) use objects::{Object, make as make_object};
+pub(crate) use signatures::{sign, verify_signature};
 pub(crate) use wire::Message;
 pub(crate) use zlib::{compress, uncompress};
 

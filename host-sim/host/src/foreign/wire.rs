@@ -47,6 +47,26 @@ impl<'a> Message<'a> {
     }
 }
 
+/// Writes a field with bytes; an empty one is left out.
+pub(super) fn put_bytes(out: &mut Vec<u8>, field: u8, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    out.push(field << 3 | 2);
+    let mut length = bytes.len();
+    while length >= 0x80 {
+        out.push((length & 0x7f) as u8 | 0x80);
+        length >>= 7;
+    }
+    out.push(length as u8);
+    out.extend_from_slice(bytes);
+}
+
+/// Writes a field with `true`.
+pub(super) fn put_true(out: &mut Vec<u8>, field: u8) {
+    out.extend_from_slice(&[field << 3, 1]);
+}
+
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for shift in (0..70).step_by(7) {

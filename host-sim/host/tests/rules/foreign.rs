@@ -27,7 +27,7 @@ fn set_object(host: &mut dyn HostCalls, name: &str, value: &str, span: u8) -> An
 }
 
 /// Runs `act` in the request callback of a guest; panics there fail the test.
-fn in_request(act: impl Fn(&mut dyn HostCalls) + Send + Sync + 'static) {
+pub fn in_request(act: impl Fn(&mut dyn HostCalls) + Send + Sync + 'static) {
     let script = guest(move |host, call| {
         if let Call::RequestHeaders { .. } = call {
             act(host);

@@ -16,6 +16,7 @@ mod pauses;
 mod queues;
 mod replies;
 mod retries;
+mod signatures;
 mod stage;
 mod timeouts;
 mod traps;

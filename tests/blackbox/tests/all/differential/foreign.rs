@@ -3,6 +3,46 @@
 use blackbox::differential::Case;
 use blackbox::plugin::scripted;
 
+/// Keys and signatures over `text` with SHA-256, made by OpenSSL.
+macro_rules! key {
+    ($name:literal) => {
+        include_bytes!(concat!(
+            "../../../../../host-sim/host/tests/rules/keys/",
+            $name
+        ))
+        .as_slice()
+    };
+}
+
+/// A field of a message with bytes, as a script writes it; nothing if there are none.
+fn field(number: u8, bytes: &[u8]) -> String {
+    let length = match bytes.len() {
+        0 => return String::new(),
+        short if short < 0x80 => vec![short as u8],
+        long => vec![(long & 0x7f) as u8 | 0x80, (long >> 7) as u8],
+    };
+    let all = [&[number << 3 | 2], &length[..], bytes].concat();
+    all.iter().map(|byte| format!("%{byte:02x}")).collect()
+}
+
+/// What Envoy and host-sim answer to a foreign function with each of these arguments.
+fn answers(name: &str, arguments: &[String]) -> Vec<String> {
+    let lines: Vec<String> = arguments
+        .iter()
+        .map(|argument| format!("request_headers: call_foreign_function {name} {argument}"))
+        .collect();
+    let seen = Case::new()
+        .filter(scripted("a", &lines.join("\n")))
+        .run(|client| drop(client.get("/")));
+    arguments
+        .iter()
+        .map(|argument| {
+            let step = format!("call_foreign_function {name} {argument}");
+            seen.answers(&step).join(" ")
+        })
+        .collect()
+}
+
 #[test]
 fn a_property_declared_readonly_is_set_once() {
     // Field 1 is the name, field 2 says readonly.
@@ -85,4 +125,100 @@ fn what_is_not_allowed_answers_with_an_error_and_is_not_called() {
         1,
         "on_log is not called"
     );
+}
+
+#[test]
+fn signatures_are_verified_by_keys_in_pem_and_der() {
+    let verify = |hash: &[u8], der: &[u8], pem: &[u8], signature: &[u8], text: &[u8]| {
+        let fields = [(1, hash), (2, der), (3, signature), (4, text), (5, pem)];
+        fields.map(|(number, bytes)| field(number, bytes)).concat()
+    };
+    let (rsa, ec, none) = (key!("rsa.pub.pem"), key!("P-256.pub.pem"), &b""[..]);
+    let (by_rsa, by_ec) = (key!("rsa.sig"), key!("P-256.sig"));
+    let arguments = [
+        verify(b"sha256", key!("rsa.pub.der"), none, by_rsa, b"text"),
+        verify(b"SHA256", none, rsa, by_rsa, b"text"),
+        verify(b"sha256", key!("P-256.pub.der"), none, by_ec, b"text"),
+        verify(b"sha256", none, ec, by_ec, b"text"),
+        verify(
+            b"sha256",
+            none,
+            key!("P-384.pub.pem"),
+            key!("P-384.sig"),
+            b"text",
+        ),
+        verify(
+            b"sha256",
+            none,
+            key!("P-521.pub.pem"),
+            key!("P-521.sig"),
+            b"text",
+        ),
+        // Not of this text, hash or key, and none at all.
+        verify(b"sha256", none, rsa, by_rsa, b"other"),
+        verify(b"sha256", none, rsa, by_rsa, none),
+        verify(b"sha384", none, rsa, by_rsa, b"text"),
+        verify(b"sha256", none, ec, by_rsa, b"text"),
+        verify(b"sha256", none, rsa, by_ec, b"text"),
+        verify(b"sha256", none, ec, b"junk", b"text"),
+        verify(b"sha256", none, rsa, none, b"text"),
+        // Keys that are none.
+        verify(b"sha256", b"junk", none, by_rsa, b"text"),
+        verify(b"sha256", none, b"junk", by_rsa, b"text"),
+        verify(b"sha256", none, key!("rsa.pem"), by_rsa, b"text"),
+        verify(b"sha256", none, key!("P-256.sec1.pem"), by_ec, b"text"),
+        verify(b"sha256", key!("rsa.pub.der"), rsa, by_rsa, b"text"),
+        verify(b"sha256", none, none, by_rsa, b"text"),
+        // Hashes that are none.
+        verify(b"md5", none, rsa, by_rsa, b"text"),
+        verify(b"sha-256", none, rsa, by_rsa, b"text"),
+        verify(none, none, rsa, by_rsa, b"text"),
+        verify(b"md5", b"junk", none, by_rsa, b"text"),
+        "%ff".to_owned(),
+    ];
+
+    let answers = answers("verify_signature", &arguments);
+
+    println!("{answers:#?}");
+    for answer in &answers[..6] {
+        assert_eq!(answer, &answers[0]);
+    }
+    for answer in &answers[6..] {
+        assert_ne!(answer, &answers[0]);
+    }
+}
+
+#[test]
+fn texts_are_signed_by_keys_in_pem_and_der() {
+    let sign = |hash: &[u8], der: &[u8], pem: &[u8], text: &[u8]| {
+        let fields = [(1, hash), (2, der), (3, text), (4, pem)];
+        fields.map(|(number, bytes)| field(number, bytes)).concat()
+    };
+    let (rsa, none) = (key!("rsa.pem"), &b""[..]);
+    // ECDSA draws a number in Envoy: its signatures cannot be compared.
+    let arguments = [
+        sign(b"sha256", key!("rsa.der"), none, b"text"),
+        sign(b"sha256", none, rsa, b"text"),
+        sign(b"SHA256", none, key!("rsa1.pem"), b"text"),
+        sign(b"sha1", none, rsa, b"text"),
+        sign(b"sha224", none, rsa, b"text"),
+        sign(b"sha384", none, rsa, b"text"),
+        sign(b"sha512", none, rsa, none),
+        sign(b"md5", none, rsa, b"text"),
+        sign(none, none, rsa, b"text"),
+        sign(b"sha256", b"junk", none, b"text"),
+        sign(b"sha256", none, b"junk", b"text"),
+        sign(b"sha256", none, key!("rsa.pub.pem"), b"text"),
+        sign(b"sha256", none, key!("ed.pem"), b"text"),
+        sign(b"md5", b"junk", none, b"text"),
+        sign(b"sha256", key!("rsa.der"), rsa, b"text"),
+        sign(b"sha256", none, none, b"text"),
+        "%ff".to_owned(),
+    ];
+
+    let answers = answers("sign", &arguments);
+
+    println!("{answers:#?}");
+    assert_eq!(answers[1], answers[0]);
+    assert_eq!(answers[2], answers[0]);
 }
