@@ -188,6 +188,7 @@ impl Engine {
             self.callouts.remove(&number);
         }
         self.end_exchanges(|ear| ear.plugin == plugin);
+        self.drop_lookups(|lookup| lookup.plugin == plugin);
     }
 
     /// The number of a callout that speaks gRPC.

@@ -36,12 +36,29 @@ pub struct Listener {
     pub name: String,
     /// Where it listens.
     pub address: SocketAddr,
-    /// `metadata.filter_metadata`: namespace → key → string.
-    pub metadata: BTreeMap<String, BTreeMap<String, String>>,
+    /// `metadata.filter_metadata`: namespace → key → value.
+    pub metadata: BTreeMap<String, BTreeMap<String, Plain>>,
     /// `per_connection_buffer_limit_bytes`, Envoy's default 1 MiB.
     pub buffer_limit_bytes: u64,
     /// The connection manager.
     pub http: HttpConnectionManager,
+}
+
+/// A value of metadata, as JSON has them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plain {
+    /// `null`.
+    Null,
+    /// `true` and `false`.
+    Bool(bool),
+    /// Any number.
+    Number(f64),
+    /// A string.
+    Text(String),
+    /// A list.
+    List(Vec<Plain>),
+    /// A map.
+    Map(BTreeMap<String, Plain>),
 }
 
 /// The connection manager of a listener.

@@ -8,7 +8,8 @@ use crate::callouts::Callout;
 use crate::chain::ChainKey;
 use crate::grpc::Exchange;
 use crate::guests::{PluginSlot, VmSlot};
-use crate::io::{Command, Event, Headers, Now, UpstreamId};
+use crate::io::{Command, Event, Headers, LookupId, Now, UpstreamId};
+use crate::lookups::Lookup;
 use crate::process::Process;
 use crate::random::Random;
 use crate::router::Attempt;
@@ -34,9 +35,10 @@ pub(crate) struct Engine {
     pub(crate) callouts: BTreeMap<u64, Callout>,
     /// Calls and streams over gRPC; they share their numbers with `callouts`.
     pub(crate) exchanges: BTreeMap<u64, Exchange>,
+    pub(crate) lookups: BTreeMap<LookupId, Lookup>,
     pub(crate) timers: Timers,
     pub(crate) commands: Vec<Command>,
-    /// Last number given to an attempt, a callout, a connection.
+    /// Last number given to an attempt, a callout, a lookup, a connection.
     pub(crate) numbers: Numbers,
     /// Next member by cluster.
     pub(crate) round_robin: BTreeMap<String, usize>,
@@ -48,6 +50,7 @@ pub(crate) struct Engine {
 pub(crate) struct Numbers {
     pub(crate) upstream: u64,
     pub(crate) callout: u64,
+    pub(crate) lookup: u64,
     pub(crate) connection: u64,
 }
 
@@ -74,6 +77,7 @@ impl Engine {
             attempts: BTreeMap::new(),
             callouts: BTreeMap::new(),
             exchanges: BTreeMap::new(),
+            lookups: BTreeMap::new(),
             timers: Timers::default(),
             commands: Vec::new(),
             numbers: Numbers::default(),
@@ -131,6 +135,7 @@ impl Engine {
             Event::ResponseTrailers { upstream, trailers } => {
                 self.response_trailers_came(upstream, trailers)
             }
+            Event::Resolved { lookup, addresses } => self.looked_up(lookup, &addresses),
             Event::Woken => self.woken(),
             Event::UpstreamReset { upstream, reason } => self.upstream_reset(upstream, &reason),
         }

@@ -12,7 +12,8 @@ use crate::engine::Engine;
 use crate::filter::{Deferred, Failed};
 use crate::filter_state::Declared;
 use crate::grpc;
-use crate::host_calls::Guest;
+use crate::host_calls::{CallData, Guest};
+use crate::nested::{Nesting, Told};
 use crate::timers::{Timer, TimerId};
 use crate::versions::Version;
 use crate::worker::StartError;
@@ -30,6 +31,8 @@ pub(crate) struct VmSlot {
     /// `None` while its guest is on the stack, and after a failure.
     vm: Option<Box<dyn Vm>>,
     on_stack: bool,
+    /// A guest that died in `proxy_on_context_create` of a root context, until its start is over.
+    dead: Option<Box<dyn Vm>>,
     pub(crate) failed: bool,
     /// It failed in a callback of its own, not in its allocator.
     trapped: bool,
@@ -53,6 +56,13 @@ pub(crate) struct VmSlot {
     /// While `proxy_on_http_call_response` runs.
     pub(crate) callout_answer: Option<CalloutAnswer>,
     pub(crate) grpc: grpc::Tokens,
+    /// While a callback runs: what it is about.
+    pub(crate) told: Told,
+    pub(crate) nesting: Nesting,
+    /// The last token given for a name that is looked up.
+    pub(crate) lookup_token: u32,
+    /// By context: the buffer that it looked at last, which is what "call data" mean.
+    pub(crate) call_data: BTreeMap<ContextId, CallData>,
     /// While this plugin is configured.
     pub(crate) configuring: Option<usize>,
     /// While it starts: what it logged.
@@ -115,6 +125,7 @@ impl VmSlot {
             gone: false,
             vm: None,
             on_stack: false,
+            dead: None,
             failed: true,
             trapped: false,
             generation: 0,
@@ -131,6 +142,10 @@ impl VmSlot {
             status: (0, Vec::new()),
             callout_answer: None,
             grpc: grpc::Tokens::default(),
+            told: Told::default(),
+            nesting: Nesting::default(),
+            lookup_token: 1,
+            call_data: BTreeMap::new(),
             configuring: None,
             start_log: None,
         }
@@ -158,8 +173,10 @@ impl VmSlot {
         self.metrics.clear();
     }
 
-    /// A context is gone, and with it what it declared.
-    pub(crate) fn forget_declared(&mut self, context: ContextId) {
+    /// A context is gone, and with it what it declared and looked at.
+    pub(crate) fn forget(&mut self, context: ContextId) {
+        self.contexts.remove(&context);
+        self.call_data.remove(&context);
         let all = (context, Vec::new())..(context + 1, Vec::new());
         self.declared.extract_if(all, |_, _| true).for_each(drop);
     }
@@ -180,6 +197,7 @@ impl Engine {
     /// A fresh VM with all its root contexts.
     pub(crate) fn load(&mut self, vm: usize) -> Result<(), StartError> {
         self.end_exchanges(|ear| ear.vm == vm);
+        self.drop_lookups(|lookup| lookup.vm == vm);
         let generation = self.vms[vm].generation + 1;
         let fresh = VmSlot::new(self.vms[vm].config.clone(), self.vms[vm].code);
         let interval = self.reload_interval(vm);
@@ -243,12 +261,18 @@ impl Engine {
             // The plugin's configuration is not for `proxy_on_vm_start`.
             let hidden = matches!(call, Call::VmStart { .. });
             self.vms[vm].configuring = (!hidden).then_some(plugin);
-            let answer = self.call_guest(vm, root, call);
+            let created = matches!(call, Call::ContextCreate { .. });
+            let answer = if matches!(call, Call::VmStart { .. }) {
+                self.call_dead_or_alive(vm, root, call)
+            } else {
+                self.call_guest(vm, root, call)
+            };
             accepted = self.accepts_start(vm, call, answer);
-            if !accepted || self.vms[vm].failed {
+            if !accepted || (self.vms[vm].failed && !created) {
                 break;
             }
         }
+        self.vms[vm].dead = None;
         self.vms[vm].configuring = None;
         self.run_deferred_of_root(vm);
         accepted
@@ -303,6 +327,28 @@ impl Engine {
         self.returned(vm, guest, result)
     }
 
+    /// The same for a guest that may have died in the call just before: Envoy looks at that only when
+    /// `proxy_on_vm_start` has answered.
+    fn call_dead_or_alive(
+        &mut self,
+        vm: usize,
+        context: ContextId,
+        call: &Call,
+    ) -> Result<u32, Failed> {
+        let Some(mut guest) = self.vms[vm].dead.take() else {
+            return self.call_guest(vm, context, call);
+        };
+        self.vms[vm].on_stack = true;
+        let result = guest.call(&mut Guest::new(self, vm, context), call);
+        self.vms[vm].on_stack = false;
+        self.vms[vm].effective = None;
+        self.vms[vm].deferred.clear();
+        result.map_err(|trap| {
+            self.fail_vm(vm, &trap.0);
+            Failed
+        })
+    }
+
     fn returned<T>(
         &mut self,
         vm: usize,
@@ -313,16 +359,25 @@ impl Engine {
         match result {
             Err(trap) => {
                 self.fail_vm(vm, &trap.0);
+                self.bury(vm, guest);
                 Err(Failed)
             }
             Ok(_) if self.vms[vm].failed => {
                 self.vms[vm].deferred.clear();
+                self.bury(vm, guest);
                 Err(Failed)
             }
             Ok(answer) => {
                 self.vms[vm].vm = Some(guest);
                 Ok(answer)
             }
+        }
+    }
+
+    /// A guest that is dead is not needed any more, unless it dies while it starts.
+    fn bury(&mut self, vm: usize, guest: Box<dyn Vm>) {
+        if self.vms[vm].configuring.is_some() {
+            self.vms[vm].dead = Some(guest);
         }
     }
 

@@ -4,7 +4,7 @@
 //! clock. Whoever drives it calls `Worker::handle` for each event, then carries out the commands
 //! from `Worker::take_commands` in order, and calls `Worker::advance` when `Worker::next_timer` is due.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use crate::config::Http2;
@@ -26,6 +26,10 @@ pub struct StreamId(pub u64);
 /// One attempt or callout, unique in a worker. Chosen by the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UpstreamId(pub u64);
+
+/// A name that is looked up, unique in a worker. Chosen by the worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LookupId(pub u64);
 
 /// Header lines in order: names in lower case, values as raw bytes. Requests carry `:method`,
 /// `:path`, `:scheme`, `:authority`; responses `:status`.
@@ -115,6 +119,13 @@ pub enum Event {
         upstream: UpstreamId,
         /// The trailers.
         trailers: Headers,
+    },
+    /// What became of [`Command::Resolve`].
+    Resolved {
+        /// Which.
+        lookup: LookupId,
+        /// The addresses of the name; none if there is no such name, or nobody knows it.
+        addresses: Vec<IpAddr>,
     },
     /// Another worker, or this one, asked for it by [`Command::Wake`].
     Woken,
@@ -214,6 +225,13 @@ pub enum Command {
     CancelUpstream {
         /// Whose.
         upstream: UpstreamId,
+    },
+    /// A guest asks for the addresses of a name; [`Event::Resolved`] is to follow, but never inside of this call.
+    Resolve {
+        /// New id.
+        lookup: LookupId,
+        /// A host name: letters, digits and `-._/*`.
+        name: String,
     },
     /// Something was put into a shared queue: worker `thread` is to get [`Event::Woken`], soon but never
     /// inside of another call. It may be the worker that says so.

@@ -91,6 +91,8 @@ pub(crate) struct Info {
     pub(crate) upstream_cluster: Option<String>,
     pub(crate) upstream_address: Option<SocketAddr>,
     pub(crate) transport_failure: Option<String>,
+    /// How long the last attempt that got a connection waited for it.
+    pub(crate) pool_ready: Option<Duration>,
     pub(crate) bytes_received: u64,
     pub(crate) bytes_sent: u64,
     pub(crate) request_end: Option<Duration>,
@@ -117,6 +119,7 @@ impl Info {
             upstream_cluster: None,
             upstream_address: None,
             transport_failure: None,
+            pool_ready: None,
             bytes_received: 0,
             bytes_sent: 0,
             request_end: None,

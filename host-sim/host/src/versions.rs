@@ -313,8 +313,7 @@ impl Engine {
             let _ = self.call_guest(vm, root, &Call::Delete { context: root });
             self.vms[vm].deferred.clear();
         }
-        self.vms[vm].contexts.remove(&root);
-        self.vms[vm].forget_declared(root);
+        self.vms[vm].forget(root);
     }
 
     /// Deletes root contexts that are done, and VMs without any.

@@ -105,6 +105,7 @@ fn is_of_a_stream(call: &Call) -> bool {
         | Call::Configure { .. }
         | Call::Tick { .. }
         | Call::QueueReady { .. }
+        | Call::ResolveDns { .. }
         | Call::HttpCallResponse { .. }
         | Call::GrpcReceiveInitialMetadata { .. }
         | Call::GrpcReceive { .. }

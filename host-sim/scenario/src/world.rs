@@ -9,10 +9,11 @@ mod update;
 pub(crate) use build::worker_names;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_sim_host::io::{ResetReason, StreamId, UpstreamId};
+use host_sim_host::io::{LookupId, ResetReason, StreamId, UpstreamId};
 use host_sim_host::{Process, Worker as Thread};
 use mock_worker::{Recorded, Worker};
 
@@ -76,6 +77,8 @@ enum Item {
     Connect(Key, Result<(), ResetReason>),
     /// A worker plays the next step of an answer.
     Play(Key),
+    /// A worker thread hears of the addresses of a name.
+    Resolved(usize, LookupId, Vec<IpAddr>),
     /// A worker thread hears of values in shared queues.
     Wake(usize),
     /// A worker changes.

@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use crate::client::Client;
 use crate::clock::Clock;
 use crate::logs::Logs;
+use crate::resolve::resolve;
 use crate::upstream::attempt::Attempt;
 use crate::upstream::http2::Connections;
 use crate::upstream::pool::{Pool, Target};
@@ -332,6 +333,9 @@ impl Driver {
             Command::CancelUpstream { upstream } => {
                 self.with_attempt(upstream, Attempt::end);
                 self.forget_attempt(upstream);
+            }
+            Command::Resolve { lookup, name } => {
+                tokio::task::spawn_local(resolve(self.clone(), lookup, name));
             }
             Command::Wake { thread } => self.wakers.wake(thread),
             Command::AccessLog { path, line, .. } => self.logs.borrow_mut().access(&path, &line),

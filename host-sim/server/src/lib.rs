@@ -15,6 +15,7 @@ pub mod listen;
 pub mod logs;
 pub mod orders;
 pub mod reload;
+pub mod resolve;
 pub mod source;
 pub mod start;
 pub mod thread;

@@ -5,16 +5,27 @@ use wasmtime::{ExternType, Module, ValType};
 /// A version of the ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Version {
+    /// Of the first SDKs: other names for going on, header callbacks that are not told of an end, and an
+    /// empty value for a header that is not there.
+    V0_1_0,
     /// Of older SDKs; like the next one, but for the log level.
     V0_2_0,
     V0_2_1,
 }
 
+/// Imports that only the first version has.
+const FIRST: [&str; 4] = [
+    "proxy_clear_route_cache",
+    "proxy_continue_request",
+    "proxy_continue_response",
+    "proxy_get_configuration",
+];
+
 impl Version {
     /// The version that a module names by an export.
     ///
     /// # Errors
-    /// Envoy's sentence, or that Envoy would have taken it.
+    /// Envoy's sentence.
     pub(crate) fn of(module: &Module) -> Result<Version, String> {
         let mut functions = module
             .exports()
@@ -22,25 +33,43 @@ impl Version {
             .map(|export| export.name());
         functions
             .find_map(|name| match name {
-                "proxy_abi_version_0_1_0" => Some(Err(
-                    "exports proxy_abi_version_0_1_0, which Envoy still runs: not modelled by host-sim, build the module with an SDK for 0.2".to_owned(),
-                )),
-                "proxy_abi_version_0_2_0" => Some(Ok(Version::V0_2_0)),
-                "proxy_abi_version_0_2_1" => Some(Ok(Version::V0_2_1)),
+                "proxy_abi_version_0_1_0" => Some(Version::V0_1_0),
+                "proxy_abi_version_0_2_0" => Some(Version::V0_2_0),
+                "proxy_abi_version_0_2_1" => Some(Version::V0_2_1),
                 _ => None,
             })
-            .unwrap_or_else(|| Err("Missing or unknown Proxy-Wasm ABI version".to_owned()))
+            .ok_or_else(|| "Missing or unknown Proxy-Wasm ABI version".to_owned())
     }
 
     /// Whether an import of `env` belongs to this version.
     pub(crate) fn has(self, import: &str) -> bool {
-        self >= Version::V0_2_1 || import != "proxy_get_log_level"
+        match import {
+            "proxy_get_log_level" => self >= Version::V0_2_1,
+            "proxy_continue_stream" | "proxy_close_stream" => self >= Version::V0_2_0,
+            _ => self == Version::V0_1_0 || !FIRST.contains(&import),
+        }
+    }
+
+    /// The callbacks of this version: name, parameters and whether it answers.
+    pub(crate) fn callbacks(self) -> impl Iterator<Item = (&'static str, usize, bool)> {
+        let first = self == Version::V0_1_0;
+        CALLBACKS
+            .into_iter()
+            .filter(move |(name, ..)| !first || *name != "proxy_on_foreign_function")
+            .map(move |(name, parameters, answers)| match name {
+                // Without the end of the stream.
+                "proxy_on_request_headers" | "proxy_on_response_headers" if first => {
+                    (name, parameters - 1, answers)
+                }
+                _ => (name, parameters, answers),
+            })
     }
 }
 
 /// Every callback: parameters (all `i32`) and whether it answers. Some are never called here, but
 /// Envoy looks at their signatures all the same.
-pub(crate) const CALLBACKS: [(&str, usize, bool); 29] = [
+const CALLBACKS: [(&str, usize, bool); 30] = [
+    ("proxy_validate_configuration", 2, true),
     ("proxy_on_context_create", 2, false),
     ("proxy_on_vm_start", 2, true),
     ("proxy_on_configure", 2, true),

@@ -5,11 +5,15 @@ use std::ptr::NonNull;
 use host_sim_host::abi::HostCalls;
 use wasmtime::{Memory, StoreLimits, TypedFunc};
 
+use crate::abi::Version;
+
 /// State of one guest beside its memory.
 pub(crate) struct Data {
     host: HostPointer,
     pub(crate) phase: Phase,
     pub(crate) limits: StoreLimits,
+    /// Which ABI the guest speaks.
+    pub(crate) version: Version,
     /// The one memory of the module, whatever its name; `None` if it has none.
     pub(crate) memory: Option<Memory>,
     /// `malloc` or `proxy_on_memory_allocate`.
@@ -35,11 +39,12 @@ struct HostPointer(Option<NonNull<dyn HostCalls>>);
 unsafe impl Send for HostPointer {}
 
 impl Data {
-    pub(crate) fn new(limits: StoreLimits) -> Self {
+    pub(crate) fn new(limits: StoreLimits, version: Version) -> Self {
         Data {
             host: HostPointer(None),
             phase: Phase::Starting,
             limits,
+            version,
             memory: None,
             allocate: None,
         }

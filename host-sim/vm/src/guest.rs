@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use host_sim_host::abi::{Call, HostCalls, Trap, Vm};
 use wasmtime::{Engine, Func, Instance, Linker, Module, Store, StoreLimitsBuilder, Val};
 
-use crate::abi::{ALLOCATORS, CALLBACKS, STARTS, expected, fits};
+use crate::abi::{ALLOCATORS, STARTS, expected, fits};
 use crate::data::{Data, Phase};
 use crate::link::{Rights, resolve, signature};
 use crate::modules::Bounds;
@@ -14,11 +14,20 @@ use crate::modules::Bounds;
 /// section that traps.
 const NO_INSTANCE: &str = "Failed to create new Wasm instance";
 
+/// An export that the host calls.
+#[derive(Clone, Copy)]
+struct Callback {
+    function: Func,
+    /// How many arguments it takes; the first version of the ABI has fewer.
+    parameters: usize,
+    answers: bool,
+}
+
 /// A guest in wasmtime.
 pub(crate) struct WasmVm {
     store: Store<Data>,
     instance: Instance,
-    callbacks: BTreeMap<&'static str, (Func, bool)>,
+    callbacks: BTreeMap<&'static str, Callback>,
     fuel_per_call: u64,
     /// Of the last call.
     instructions: u64,
@@ -36,7 +45,7 @@ impl WasmVm {
         let limits = StoreLimitsBuilder::new()
             .memory_size(bounds.memory_bytes)
             .build();
-        let mut store = Store::new(engine, Data::new(limits));
+        let mut store = Store::new(engine, Data::new(limits, rights.version));
         store.limiter(|data| &mut data.limits);
         store
             .set_fuel(bounds.fuel_per_call)
@@ -142,14 +151,19 @@ fn callbacks(
     store: &mut Store<Data>,
     instance: Instance,
     rights: Rights<'_>,
-) -> Result<BTreeMap<&'static str, (Func, bool)>, String> {
+) -> Result<BTreeMap<&'static str, Callback>, String> {
     let mut found = BTreeMap::new();
-    for callback @ (name, _, answers) in CALLBACKS {
+    for callback @ (name, parameters, answers) in rights.version.callbacks() {
         if !rights.allow(name) && name.starts_with("proxy_") {
             continue;
         }
         if let Some(function) = checked(store, instance, callback)? {
-            found.insert(name, (function, answers));
+            let callback = Callback {
+                function,
+                parameters,
+                answers,
+            };
+            found.insert(name, callback);
         }
     }
     Ok(found)
@@ -168,17 +182,18 @@ impl Vm for WasmVm {
 
     fn call(&mut self, host: &mut dyn HostCalls, call: &Call) -> Result<u32, Trap> {
         self.instructions = 0;
-        let Some((function, answers)) = self.callbacks.get(call.export()).copied() else {
+        let Some(callback) = self.callbacks.get(call.export()).copied() else {
             return Ok(call.default_answer());
         };
         let arguments: Vec<Val> = call
             .arguments()
             .into_iter()
+            .take(callback.parameters)
             .map(|value| Val::I32(value.cast_signed()))
             .collect();
         let mut results = [Val::I32(0)];
-        let results = &mut results[..usize::from(answers)];
-        self.run(host, Phase::Running, function, &arguments, results)?;
+        let results = &mut results[..usize::from(callback.answers)];
+        self.run(host, Phase::Running, callback.function, &arguments, results)?;
         Ok(results
             .first()
             .and_then(Val::i32)

@@ -3,6 +3,7 @@
 use host_sim_host::abi::{Answer, HostCalls, Refusal, Status};
 use wasmtime::{Caller, Extern, Memory, Val};
 
+use crate::abi::Version;
 use crate::data::{Data, Phase};
 
 /// One import call.
@@ -38,6 +39,11 @@ impl Io<'_, '_> {
             Some(host) => Ok(host),
             None => Err(Refusal::Stop("called outside of any call".into())),
         }
+    }
+
+    /// Which ABI the guest speaks.
+    pub(crate) fn version(&self) -> Version {
+        self.0.data().version
     }
 
     fn memory(&mut self) -> Answer<Memory> {

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use host_sim_host::config::{
     Bootstrap, ClusterChoice, EscapedSlashes, FailurePolicy, Forward, Http2, JsonFormat,
-    LoadBalancing, ReplyFilter, Route, RouteAction, UnderscoreHeaders,
+    LoadBalancing, Plain, ReplyFilter, Route, RouteAction, UnderscoreHeaders,
 };
 use proptest::prelude::*;
 
@@ -41,7 +41,10 @@ fn the_shipped_listener_is_read() {
         panic!("one listener")
     };
     assert_eq!(listener.address, "127.0.0.1:10000".parse().unwrap());
-    assert_eq!(listener.metadata["dragoman"]["role"], "public");
+    assert_eq!(
+        listener.metadata["dragoman"]["role"],
+        Plain::Text("public".to_owned())
+    );
     assert_eq!(listener.buffer_limit_bytes, 1024 * 1024);
     let http = &listener.http;
     assert!(http.use_remote_address && http.normalize_path && http.merge_slashes);

@@ -101,6 +101,15 @@ pub enum Call {
         /// Of the queue.
         token: u32,
     },
+    /// `envoy_on_resolve_dns`.
+    ResolveDns {
+        /// Root context.
+        root: ContextId,
+        /// What `envoy_resolve_dns` gave.
+        token: u32,
+        /// Bytes of the answer; 0 for a name that cannot be asked for.
+        size: u32,
+    },
     /// `proxy_on_grpc_receive_initial_metadata`.
     GrpcReceiveInitialMetadata {
         /// Root context.
@@ -171,6 +180,7 @@ impl Call {
             Call::ResponseTrailers { .. } => "proxy_on_response_trailers",
             Call::HttpCallResponse { .. } => "proxy_on_http_call_response",
             Call::QueueReady { .. } => "proxy_on_queue_ready",
+            Call::ResolveDns { .. } => "envoy_on_resolve_dns",
             Call::GrpcReceiveInitialMetadata { .. } => "proxy_on_grpc_receive_initial_metadata",
             Call::GrpcReceive { .. } => "proxy_on_grpc_receive",
             Call::GrpcReceiveTrailingMetadata { .. } => "proxy_on_grpc_receive_trailing_metadata",
@@ -236,7 +246,9 @@ impl Call {
             }
             Call::GrpcReceiveInitialMetadata { root, token, count }
             | Call::GrpcReceiveTrailingMetadata { root, token, count } => vec![root, token, count],
-            Call::GrpcReceive { root, token, size } => vec![root, token, size],
+            Call::GrpcReceive { root, token, size } | Call::ResolveDns { root, token, size } => {
+                vec![root, token, size]
+            }
             Call::GrpcClose {
                 root,
                 token,

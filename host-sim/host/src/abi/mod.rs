@@ -1,4 +1,4 @@
-//! Both directions of the Proxy-Wasm ABI 0.2.1 as traits: [`Vm`] is what the host asks of a guest,
+//! Both directions of the Proxy-Wasm ABI as traits: [`Vm`] is what the host asks of a guest,
 //! [`HostCalls`] what a guest asks of the host. Memory layout and linking are the business of
 //! whoever implements [`Vm`].
 
@@ -208,6 +208,9 @@ pub trait HostCalls {
         data: &[u8],
     ) -> Answer<()>;
 
+    /// Of ABI 0.1.0: the plugin's while it is created and configured, else the VM's.
+    fn get_configuration(&mut self) -> Answer<Vec<u8>>;
+
     fn get_shared_data(&mut self, key: &[u8]) -> Answer<(Vec<u8>, u32)>;
     fn set_shared_data(&mut self, key: &[u8], value: &[u8], cas: u32) -> Answer<()>;
 
@@ -229,17 +232,23 @@ pub trait HostCalls {
     fn grpc_close(&mut self, token: u32) -> Answer<()>;
     fn grpc_cancel(&mut self, token: u32) -> Answer<()>;
     /// After a call that can bring about callbacks of the very guest that makes it (`grpc_stream`,
-    /// `grpc_send`): the next one to run before the call returns. [`HostCalls::nested_done`] follows.
+    /// `grpc_send`, `resolve_dns`): the next one to run before the call returns. [`HostCalls::nested_done`] follows.
     fn next_nested(&mut self) -> Option<Call>;
     fn nested_done(&mut self) -> Answer<()>;
     fn send_local_response(&mut self, response: LocalResponse) -> Answer<()>;
     fn continue_stream(&mut self, stream: StreamKind) -> Answer<()>;
     fn close_stream(&mut self, stream: StreamKind) -> Answer<()>;
 
+    /// Of ABI 0.1.0; later a foreign function.
+    fn clear_route_cache(&mut self) -> Answer<()>;
+
     fn set_tick_period_milliseconds(&mut self, period_ms: u32) -> Answer<()>;
     fn get_current_time_nanoseconds(&mut self) -> u64;
     fn set_effective_context(&mut self, context: ContextId) -> Answer<()>;
     fn done(&mut self) -> Answer<()>;
+    /// Of Envoy's own: looks a name up. The answer comes in `envoy_on_resolve_dns`, for some names before this returns:
+    /// [`HostCalls::next_nested`].
+    fn resolve_dns(&mut self, name: &[u8]) -> Answer<u32>;
     /// Whether there is one of that name. If not, nothing is written for the guest.
     fn knows_foreign_function(&mut self, name: &[u8]) -> bool;
     fn call_foreign_function(&mut self, name: &[u8], argument: &[u8]) -> Answer<Vec<u8>>;
@@ -248,9 +257,6 @@ pub trait HostCalls {
     fn whose(&mut self) -> watch::Whose {
         watch::Whose::default()
     }
-
-    /// An import that Envoy has and this host does not model yet: logged once, then `Unimplemented`.
-    fn not_modelled(&mut self, import: &'static str) -> Refusal;
 
     /// A line of the host's own about the guest, not of the guest's.
     fn host_log(&mut self, level: &'static str, text: &str);

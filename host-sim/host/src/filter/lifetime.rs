@@ -74,8 +74,7 @@ impl Engine {
                 self.allow_no_action(vm, "proxy_on_delete");
             }
             self.run_deferred_ends(vm);
-            self.vms[vm].contexts.remove(&context);
-            self.vms[vm].forget_declared(context);
+            self.vms[vm].forget(context);
         }
         if let Some(filter) = self.filter(key, index) {
             filter.context = None;

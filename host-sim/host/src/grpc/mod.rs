@@ -13,7 +13,7 @@ mod service;
 pub(crate) mod status;
 mod tell;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use crate::abi::{Answer, Status};
 use crate::chain::Piece;
@@ -22,8 +22,8 @@ use crate::stream::StreamKey;
 
 pub(crate) use begin::Unary;
 use frames::{Deframer, framed};
+use tell::Ear;
 pub(crate) use tell::Notice;
-use tell::{Ear, Interrupted, Nested, Told};
 
 /// Tokens of a VM go in steps of four; the rest of a token says what it names.
 const TOKEN_STEP: u32 = 4;
@@ -47,12 +47,6 @@ pub(crate) struct Tokens {
     next_call: u32,
     next_stream: u32,
     held: BTreeMap<u32, Held>,
-    /// While a callback runs: what it is about.
-    pub(crate) told: Told,
-    /// Callbacks of streams that came while the guest was in a call of its own, to be run before that returns.
-    nested: VecDeque<Nested>,
-    /// What they interrupt while they run.
-    interrupted: Vec<Interrupted>,
 }
 
 /// A token a guest may use.
@@ -71,9 +65,6 @@ impl Default for Tokens {
             next_call: CALL + TOKEN_STEP,
             next_stream: STREAM + TOKEN_STEP,
             held: BTreeMap::new(),
-            told: Told::default(),
-            nested: VecDeque::new(),
-            interrupted: Vec::new(),
         }
     }
 }

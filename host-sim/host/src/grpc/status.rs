@@ -36,7 +36,7 @@ pub(crate) fn of_http(status: u16) -> u32 {
 }
 
 /// `grpc-status`, if there is one.
-pub(super) fn of_trailers(trailers: &Headers) -> Option<u32> {
+pub(crate) fn of_trailers(trailers: &Headers) -> Option<u32> {
     let value = headers::get(trailers, b"grpc-status").filter(|value| !value.is_empty())?;
     let number = std::str::from_utf8(value)
         .ok()

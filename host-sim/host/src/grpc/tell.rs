@@ -4,14 +4,12 @@
 //! brought them about: whoever runs the guest asks for them (`HostCalls::next_nested`). An end waits
 //! until the guest's call has returned.
 
-use std::collections::VecDeque;
-
 use super::{CALL, kind};
-use crate::abi::{Answer, Call, ContextId, Refusal};
+use crate::abi::{Call, ContextId};
 use crate::engine::Engine;
 use crate::filter::Deferred;
-use crate::host_calls::Guest;
 use crate::io::Headers;
+use crate::nested::{Nested, Told, is_end};
 
 /// Who hears of an exchange: its token in a root context of a VM.
 #[derive(Clone, Copy, Debug)]
@@ -29,33 +27,6 @@ pub(crate) enum Notice {
     Message(Vec<u8>),
     Trailing(Headers),
     Close { status: u32, message: Vec<u8> },
-}
-
-/// What a guest can read while it is told.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
-    pub(crate) initial: Option<Headers>,
-    pub(crate) message: Option<Vec<u8>>,
-    pub(crate) trailing: Option<Headers>,
-}
-
-/// A callback that is to run inside of the guest's own call.
-#[derive(Clone, Debug)]
-pub(super) struct Nested {
-    plugin: usize,
-    token: u32,
-    notice: Notice,
-    /// The end of another token waited already.
-    behind_an_end: bool,
-}
-
-/// What such a callback interrupts.
-#[derive(Clone, Debug)]
-pub(super) struct Interrupted {
-    behind_an_end: bool,
-    told: Told,
-    current: ContextId,
-    effective: Option<ContextId>,
 }
 
 impl Notice {
@@ -122,11 +93,11 @@ impl Engine {
             slot.deferred.push_back((root, action));
         } else {
             let behind_an_end = slot.deferred.iter().any(is_end);
-            slot.grpc.nested.push_back(Nested {
+            slot.nesting.wait(Nested {
                 behind_an_end,
-                plugin,
-                token,
-                notice,
+                call: notice.call(root, token),
+                root,
+                told: notice.told(),
             });
         }
     }
@@ -139,10 +110,10 @@ impl Engine {
         if let Notice::Close { status, message } = &notice {
             slot.status = (*status, message.clone());
         }
-        slot.grpc.told = notice.told();
+        slot.told = notice.told();
         let told = self.call_guest(vm, root, &call);
         let slot = &mut self.vms[vm];
-        slot.grpc.told = Told::default();
+        slot.told = Told::default();
         slot.status = (0, Vec::new());
         if kind(token) == CALL {
             slot.grpc.held.remove(&token);
@@ -170,55 +141,4 @@ impl Engine {
             self.deliver(vm, plugin, token, notice);
         }
     }
-}
-
-impl Guest<'_> {
-    /// The next callback that is to run before the guest's own call returns.
-    pub(crate) fn begin_nested(&mut self) -> Option<Call> {
-        let slot = &mut self.engine.vms[self.vm];
-        let Nested {
-            plugin,
-            token,
-            notice,
-            behind_an_end,
-        } = slot.grpc.nested.pop_front()?;
-        let root = self.engine.plugins[plugin].root;
-        let call = notice.call(root, token);
-        slot.grpc.interrupted.push(Interrupted {
-            behind_an_end,
-            told: std::mem::replace(&mut slot.grpc.told, notice.told()),
-            current: std::mem::replace(&mut self.current, root),
-            effective: slot.effective.take(),
-        });
-        Some(call)
-    }
-
-    /// That callback has returned. What it asked for is carried out now, inside of the outer call.
-    pub(crate) fn end_nested(&mut self) -> Answer<()> {
-        let slot = &mut self.engine.vms[self.vm];
-        let Some(interrupted) = slot.grpc.interrupted.pop() else {
-            return Ok(());
-        };
-        slot.grpc.told = interrupted.told;
-        slot.effective = interrupted.effective;
-        self.current = interrupted.current;
-        if interrupted.behind_an_end {
-            let text = "a gRPC stream that fails at once, while the guest has to be told of the end of another: \
-                        here Envoy's thread hangs for ever";
-            return Err(Refusal::Stop(text.to_owned()));
-        }
-        let (ends, others) = std::mem::take(&mut slot.deferred)
-            .into_iter()
-            .partition(is_end);
-        slot.deferred = others;
-        self.engine.run_deferred_of_root(self.vm);
-        self.engine.vms[self.vm]
-            .deferred
-            .extend::<VecDeque<_>>(ends);
-        Ok(())
-    }
-}
-
-fn is_end((_, action): &(ContextId, Deferred)) -> bool {
-    matches!(action, Deferred::Grpc { .. })
 }

@@ -18,9 +18,7 @@ impl Guest<'_> {
     pub(super) fn foreign(&mut self, name: &[u8], argument: &[u8]) -> Answer<Vec<u8>> {
         match name {
             b"clear_route_cache" => {
-                if let Some((key, _)) = self.place() {
-                    self.engine.clear_route_cache(key);
-                }
+                self.forget_route();
                 Ok(Vec::new())
             }
             b"compress" => Ok(compress(argument)?),
@@ -33,6 +31,12 @@ impl Guest<'_> {
             b"expr_evaluate" => Err(self.cel("expr_evaluate")),
             b"expr_delete" => Err(self.cel("expr_delete")),
             _ => Err(Status::NotFound.into()),
+        }
+    }
+
+    pub(super) fn forget_route(&mut self) {
+        if let Some((key, _)) = self.place() {
+            self.engine.clear_route_cache(key);
         }
     }
 

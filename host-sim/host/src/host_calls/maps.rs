@@ -1,7 +1,7 @@
-//! Which maps and bytes a guest has at hand now.
+//! Which maps a guest has at hand now.
 
 use super::Guest;
-use crate::abi::{Answer, BufferKind, MapKind, Refusal, Status};
+use crate::abi::{Answer, MapKind, Refusal, Status};
 use crate::chain::{BodyAt, Direction};
 use crate::io::Headers;
 
@@ -66,7 +66,7 @@ impl Guest<'_> {
             map,
             MapKind::GrpcInitialMetadata | MapKind::GrpcTrailingMetadata
         ) {
-            let told = &mut self.engine.vms[self.vm].grpc.told;
+            let told = &mut self.engine.vms[self.vm].told;
             let initial = map == MapKind::GrpcInitialMetadata;
             return if initial {
                 told.initial.as_mut()
@@ -101,50 +101,6 @@ impl Guest<'_> {
     pub(super) fn changed(&mut self, map: MapKind) {
         if let (MapKind::RequestHeaders, Some((key, _))) = (map, self.place()) {
             self.engine.clear_route_cache(key);
-        }
-    }
-
-    /// The bytes a buffer means now; `None` outside of the callbacks that have one.
-    pub(super) fn buffer(&mut self, kind: BufferKind) -> Option<&mut Vec<u8>> {
-        let direction = match kind {
-            BufferKind::RequestBody => Direction::Decode,
-            BufferKind::ResponseBody => Direction::Encode,
-            BufferKind::GrpcReceiveBuffer => {
-                return self.engine.vms[self.vm].grpc.told.message.as_mut();
-            }
-            _ => return None,
-        };
-        let (key, index) = self.place()?;
-        let chain = self.engine.chain(key)?;
-        match chain.filters.get_mut(index)?.side(direction).body {
-            BodyAt::Nowhere => None,
-            BodyAt::Piece => Some(&mut chain.lane(direction).piece),
-            BodyAt::Buffer => chain.lane(direction).buffer.as_mut(),
-        }
-    }
-
-    /// Bytes that can be read now, or NotFound where Envoy has no buffer at all.
-    pub(super) fn bytes(&mut self, kind: BufferKind) -> Answer<&[u8]> {
-        match kind {
-            BufferKind::RequestBody | BufferKind::ResponseBody | BufferKind::GrpcReceiveBuffer => {
-                Ok(self.buffer(kind).map_or(&[], |buffer| buffer.as_slice()))
-            }
-            BufferKind::HttpCallResponseBody => {
-                let answer = self.engine.vms[self.vm].callout_answer.as_ref();
-                answer
-                    .filter(|answer| answer.headers.is_some())
-                    .map(|answer| answer.body.as_slice())
-                    .ok_or(Status::NotFound.into())
-            }
-            BufferKind::VmConfiguration => Ok(&self.engine.vms[self.vm].config.configuration),
-            BufferKind::PluginConfiguration => {
-                let plugin = self.engine.vms[self.vm]
-                    .configuring
-                    .ok_or(Status::NotFound)?;
-                Ok(&self.engine.plugins[plugin].config.configuration)
-            }
-            // Envoy has these at any time, with nothing in them.
-            BufferKind::DownstreamData | BufferKind::UpstreamData | BufferKind::CallData => Ok(&[]),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The host's side of the ABI: what one guest may ask while it is in a call.
 
+mod buffers;
 mod contexts;
 mod foreign;
 mod maps;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use crate::abi::watch::Whose;
 use crate::abi::{
     Answer, BufferKind, Call, ContextId, GrpcTarget, HostCalls, HttpCall, LocalResponse, MapKind,
-    MetricKind, Refusal, Status, StreamKind,
+    MetricKind, Status, StreamKind,
 };
 use crate::chain::{BodyAt, ChainKey, Direction};
 use crate::engine::Engine;
@@ -22,6 +23,8 @@ use crate::headers;
 use crate::inline::{self, Side};
 use crate::io::Headers;
 use crate::stream::StreamKey;
+
+pub(crate) use buffers::CallData;
 
 /// Low bits of a metric's id name its kind.
 const METRIC_KIND_BITS: u32 = 2;
@@ -173,9 +176,7 @@ impl HostCalls for Guest<'_> {
         length: u32,
         data: &[u8],
     ) -> Answer<()> {
-        if !matches!(buffer, BufferKind::RequestBody | BufferKind::ResponseBody) {
-            self.bytes(buffer)?;
-        }
+        self.bytes(buffer)?;
         let bytes = self.buffer(buffer).ok_or(Status::BadArgument)?;
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         let length = usize::try_from(length)
@@ -189,6 +190,14 @@ impl HostCalls for Guest<'_> {
             return Err(Status::BadArgument.into());
         }
         Ok(())
+    }
+
+    fn get_configuration(&mut self) -> Answer<Vec<u8>> {
+        let slot = &self.engine.vms[self.vm];
+        Ok(match slot.configuring {
+            Some(plugin) => self.engine.plugins[plugin].config.configuration.clone(),
+            None => slot.config.configuration.clone(),
+        })
     }
 
     fn get_shared_data(&mut self, key: &[u8]) -> Answer<(Vec<u8>, u32)> {
@@ -325,6 +334,11 @@ impl HostCalls for Guest<'_> {
         Ok(())
     }
 
+    fn clear_route_cache(&mut self) -> Answer<()> {
+        self.forget_route();
+        Ok(())
+    }
+
     fn set_tick_period_milliseconds(&mut self, period_ms: u32) -> Answer<()> {
         let plugin = self.plugin().ok_or(Status::BadArgument)?;
         self.engine
@@ -353,6 +367,11 @@ impl HostCalls for Guest<'_> {
             }
             _ => Err(Status::NotFound.into()),
         }
+    }
+
+    fn resolve_dns(&mut self, name: &[u8]) -> Answer<u32> {
+        let plugin = self.plugin().ok_or(Status::BadArgument)?;
+        self.engine.look_up(self.vm, plugin, name)
     }
 
     fn call_foreign_function(&mut self, name: &[u8], argument: &[u8]) -> Answer<Vec<u8>> {
@@ -385,12 +404,6 @@ impl HostCalls for Guest<'_> {
                 Some(ChainKey::Stream(_)) | None => None,
             },
         }
-    }
-
-    fn not_modelled(&mut self, import: &'static str) -> Refusal {
-        self.engine
-            .log_once("error", format!("{import}: not modelled by host-sim"));
-        Status::Unimplemented.into()
     }
 
     fn host_log(&mut self, level: &'static str, text: &str) {

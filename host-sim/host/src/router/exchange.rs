@@ -85,15 +85,21 @@ impl Engine {
     }
 
     pub(crate) fn upstream_connected(&mut self, id: UpstreamId) {
+        let now = self.now.monotonic;
         let Some(attempt) = self.running(id) else {
             return;
         };
         attempt.connected = true;
+        let waited = now.saturating_sub(attempt.started.monotonic);
+        let stream = attempt.stream;
         let cluster = attempt.cluster.clone();
         let mut stats = self.process.stats();
         stats.add(Scope::Cluster(&cluster), "upstream_rq_total", 1);
         stats.add(Scope::Cluster(&cluster), "upstream_rq_active", 1);
         drop(stats);
+        if let Some(stream) = self.streams.get_mut(&stream) {
+            stream.info.pool_ready = Some(waited);
+        }
         self.start_per_try_timer(id);
         self.touch_attempt(id);
         self.send_waiting(id);

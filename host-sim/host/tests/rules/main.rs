@@ -10,6 +10,7 @@ mod hosts;
 mod leaving;
 mod limits;
 mod logs;
+mod lookups;
 mod main_thread;
 mod maps;
 mod pauses;

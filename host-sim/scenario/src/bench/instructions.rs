@@ -73,6 +73,7 @@ impl Watcher for InstructionCounts {
             Call::ContextCreate { parent: 0, .. } => Purpose::Start,
             Call::Tick { .. }
             | Call::QueueReady { .. }
+            | Call::ResolveDns { .. }
             | Call::HttpCallResponse { .. }
             | Call::GrpcReceiveInitialMetadata { .. }
             | Call::GrpcReceive { .. }

@@ -167,7 +167,7 @@ pub(super) fn arguments(asked: &Asked<'_>) -> String {
             let end = if end_of_stream { ", the end" } else { "" };
             format!("{token}, {} bytes{end}", message.len())
         }
-        Asked::RegisterSharedQueue { name: of } => name(of),
+        Asked::RegisterSharedQueue { name: of } | Asked::ResolveDns { name: of } => name(of),
         Asked::ResolveSharedQueue { vm_id, name: of } => format!("{}, {}", name(vm_id), name(of)),
         Asked::EnqueueSharedQueue { token, value: of } => format!("{token}, {}", value(of)),
         Asked::DequeueSharedQueue { token }
@@ -194,6 +194,8 @@ pub(super) fn arguments(asked: &Asked<'_>) -> String {
         Asked::Write { text, .. } => value(text),
         Asked::Random { length } => format!("{length} bytes"),
         Asked::GetLogLevel {}
+        | Asked::GetConfiguration {}
+        | Asked::ClearRouteCache {}
         | Asked::GetStatus {}
         | Asked::GetCurrentTimeNanoseconds {}
         | Asked::Done {}
@@ -262,7 +264,7 @@ pub(super) fn told(call: &Call) -> String {
         } => format!("{headers} lines, {body_size} bytes"),
         Call::GrpcReceiveInitialMetadata { count, .. }
         | Call::GrpcReceiveTrailingMetadata { count, .. } => format!("{count} lines"),
-        Call::GrpcReceive { size, .. } => format!("{size} bytes"),
+        Call::GrpcReceive { size, .. } | Call::ResolveDns { size, .. } => format!("{size} bytes"),
         Call::GrpcClose { status, .. } => format!("status {}", status.cast_signed()),
         _ => String::new(),
     }

@@ -85,6 +85,11 @@ impl World {
                 }
             }
             Command::CancelUpstream { upstream } => self.end_attempt((thread, upstream)),
+            Command::Resolve { lookup, name } => {
+                let known = self.sites.iter().filter(|site| site.name == name);
+                let addresses = known.map(|site| site.address.ip()).collect();
+                self.plan(now, Item::Resolved(thread, lookup, addresses));
+            }
             Command::Wake { thread } if thread < self.threads.len() => {
                 self.plan(now, Item::Wake(thread));
             }

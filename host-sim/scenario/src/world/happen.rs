@@ -20,6 +20,7 @@ impl World {
             Item::Leave(id) => self.leave(id),
             Item::Connect(key, result) => self.connect(key, result),
             Item::Play(key) => self.play(key),
+            Item::Resolved(_, lookup, addresses) => Some(Event::Resolved { lookup, addresses }),
             Item::Wake(_) => Some(Event::Woken),
             Item::Change(..) | Item::SetWall(_) | Item::Update(_) => None,
         }

@@ -225,9 +225,10 @@ fn thread_of(clients: &[Client], item: &Item) -> Option<usize> {
         Item::Send(id) | Item::Piece(id, _) | Item::Leave(id) => {
             clients.get(id.0).map(|client| client.thread)
         }
-        Item::Connect((thread, _), _) | Item::Play((thread, _)) | Item::Wake(thread) => {
-            Some(*thread)
-        }
+        Item::Connect((thread, _), _)
+        | Item::Play((thread, _))
+        | Item::Wake(thread)
+        | Item::Resolved(thread, ..) => Some(*thread),
         Item::Change(..) | Item::SetWall(_) | Item::Update(_) => None,
     }
 }

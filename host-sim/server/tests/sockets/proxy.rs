@@ -137,7 +137,7 @@ impl Engine for Proxy {
                     end_stream,
                 });
             }
-            Event::Woken => {}
+            Event::Woken | Event::Resolved { .. } => {}
             Event::RequestReset { stream } => {
                 self.commands.push(Command::CancelUpstream {
                     upstream: upstream_of(stream),

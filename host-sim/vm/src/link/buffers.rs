@@ -53,5 +53,15 @@ pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
             })
         },
     )?;
+    linker.func_wrap(
+        "env",
+        "proxy_get_configuration",
+        |caller: Caller<'_, Data>, pointer_out: u32, length_out: u32| {
+            import(caller, |io| {
+                let configuration = io.host()?.get_configuration()?;
+                io.give(&configuration, pointer_out, length_out)
+            })
+        },
+    )?;
     Ok(())
 }

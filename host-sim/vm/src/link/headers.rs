@@ -1,8 +1,9 @@
 //! Header maps and properties.
 
-use host_sim_host::abi::{Answer, HostCalls, MapKind, Status, pairs};
+use host_sim_host::abi::{Answer, HostCalls, MapKind, Refusal, Status, pairs};
 use wasmtime::{Caller, Linker};
 
+use crate::abi::Version;
 use crate::data::Data;
 use crate::io::import;
 
@@ -25,7 +26,14 @@ pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
          length_out: u32| {
             import(caller, |io| {
                 let name = io.bytes(name, name_length)?;
-                let value = io.host()?.get_header_map_value(map(kind)?, &name)?;
+                let value = io.host()?.get_header_map_value(map(kind)?, &name);
+                let value = match value {
+                    // The first version of the ABI cannot say that there is none.
+                    Err(Refusal::Tell(Status::NotFound)) if io.version() == Version::V0_1_0 => {
+                        Vec::new()
+                    }
+                    value => value?,
+                };
                 io.give(&value, pointer_out, length_out)
             })
         },

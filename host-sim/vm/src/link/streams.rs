@@ -38,16 +38,7 @@ pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
             })
         },
     )?;
-    linker.func_wrap(
-        "env",
-        "proxy_continue_stream",
-        |caller: Caller<'_, Data>, stream: u32| {
-            import(caller, |io| {
-                let stream = StreamKind::from_number(stream).ok_or(Status::BadArgument)?;
-                io.host()?.continue_stream(stream)
-            })
-        },
-    )?;
+    going_on(linker)?;
     linker.func_wrap(
         "env",
         "proxy_close_stream",
@@ -55,6 +46,35 @@ pub(super) fn link(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
             import(caller, |io| {
                 let stream = StreamKind::from_number(stream).ok_or(Status::BadArgument)?;
                 io.host()?.close_stream(stream)
+            })
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_clear_route_cache",
+        |caller: Caller<'_, Data>| import(caller, |io| io.host()?.clear_route_cache()),
+    )?;
+    Ok(())
+}
+
+/// One import for each direction in the first version of the ABI, one for both later.
+fn going_on(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
+    let directions = [
+        ("proxy_continue_request", StreamKind::Request),
+        ("proxy_continue_response", StreamKind::Response),
+    ];
+    for (name, stream) in directions {
+        linker.func_wrap("env", name, move |caller: Caller<'_, Data>| {
+            import(caller, |io| io.host()?.continue_stream(stream))
+        })?;
+    }
+    linker.func_wrap(
+        "env",
+        "proxy_continue_stream",
+        |caller: Caller<'_, Data>, stream: u32| {
+            import(caller, |io| {
+                let stream = StreamKind::from_number(stream).ok_or(Status::BadArgument)?;
+                io.host()?.continue_stream(stream)
             })
         },
     )?;

@@ -105,9 +105,14 @@ fn foreign(linker: &mut Linker<Data>) -> wasmtime::Result<()> {
     linker.func_wrap(
         "env",
         "envoy_resolve_dns",
-        |caller: Caller<'_, Data>, _: u32, _: u32, _: u32| {
+        |caller: Caller<'_, Data>, name: u32, name_length: u32, token_out: u32| {
             import(caller, |io| {
-                Err(io.host()?.not_modelled("envoy_resolve_dns"))
+                let name = io.bytes(name, name_length)?;
+                // Nothing is looked up for a guest that cannot be told the token.
+                io.put_u32(token_out, 0)?;
+                let token = io.host()?.resolve_dns(&name)?;
+                io.put_u32(token_out, token)?;
+                io.run_nested()
             })
         },
     )?;

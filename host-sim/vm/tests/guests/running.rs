@@ -105,6 +105,36 @@ fn an_allocator_that_calls_the_host_is_stopped() {
 }
 
 #[test]
+fn an_address_is_told_inside_of_the_call_that_asks_for_it() {
+    let import =
+        r#"(import "env" "envoy_resolve_dns" (func $resolve (param i32 i32 i32) (result i32)))"#;
+    let name = r#"(data (i32.const 0) "127.0.0.1") (global $told (mut i32) (i32.const 0))"#;
+    let ask = r#"(if (call $resolve (i32.const 0) (i32.const 9) (i32.const 64)) (then unreachable))
+           (if (i32.ne (i32.const 2) (i32.load (i32.const 64))) (then unreachable))"#;
+    let callback = r#"(func (export "envoy_on_resolve_dns") (param $root i32) (param $token i32) (param $size i32)
+             (if (i32.ne (i32.const 2) (i32.load (i32.const 64))) (then unreachable))
+             (if (i32.ne (i32.const 20) (local.get $size)) (then unreachable))
+             (global.set $told (local.get $token)))"#;
+    let is_told = "(if (i32.ne (i32.const 2) (global.get $told)) (then unreachable))";
+
+    let told = in_request(
+        import,
+        &format!("{name} {callback}"),
+        &format!("{ask} {is_told}"),
+    );
+    assert!(start(&told).unwrap().request(1, &[]).is_some());
+
+    // Whoever has no such callback gets the token all the same.
+    let silent = in_request(import, name, ask);
+    assert!(start(&silent).unwrap().request(1, &[]).is_some());
+
+    let bad = r#"(if (i32.ne (i32.const 6) (call $resolve (i32.const 0) (i32.const 9) (i32.const -1)))
+             (then unreachable))"#;
+    let misplaced = in_request(import, name, bad);
+    assert!(start(&misplaced).unwrap().request(1, &[]).is_some());
+}
+
+#[test]
 fn what_is_not_modelled_says_so_once() {
     let text = in_request(
         r#"(import "env" "proxy_call_foreign_function" (func $call (param i32 i32 i32 i32 i32 i32) (result i32)))"#,

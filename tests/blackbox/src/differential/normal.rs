@@ -8,6 +8,23 @@ const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 /// `Mon, 30 Nov 2026 20:51:15 GMT`
 const DATE_LENGTH: usize = 29;
 
+/// Attributes that are a time, a port or a count of the process: no two runs have them in common.
+const VARYING: [&str; 10] = [
+    "request/time",
+    "request/duration",
+    "response/backend_latency",
+    "connection/id",
+    "connection_id",
+    "source/address",
+    "source/port",
+    "destination/port",
+    "upstream/port",
+    "upstream/cx_pool_ready_duration",
+];
+
+/// Attributes that are a map of header lines: Envoy lists one in another order each time.
+const UNORDERED: [&str; 2] = ["request/headers", "response/headers"];
+
 /// The places of one run.
 pub(super) struct Normal {
     places: Vec<(String, String)>,
@@ -29,7 +46,7 @@ impl Normal {
             line = line.replace(address, name);
         }
         let line = client_address(&dates(&uuids(&line)));
-        service_time(&line)
+        unordered(&varying(&service_time(&line)))
     }
 }
 
@@ -87,6 +104,31 @@ fn service_time(line: &str) -> String {
     value_behind(line, "x-envoy-upstream-service-time: ", "<ms>")
 }
 
+/// The answer to a guest that asks for something of [`VARYING`].
+fn varying(line: &str) -> String {
+    for name in VARYING {
+        let asked = format!("get_property {name} = 0 ");
+        if let Some((before, _)) = line.split_once(&asked) {
+            return format!("{before}{asked}<number>");
+        }
+    }
+    line.to_owned()
+}
+
+/// The answer to a guest that asks for something of [`UNORDERED`]: its bytes between the NULs, sorted.
+fn unordered(line: &str) -> String {
+    for name in UNORDERED {
+        let asked = format!("get_property {name} = 0 ");
+        if let Some((before, pairs)) = line.split_once(&asked) {
+            let mut parts: Vec<&str> = pairs.trim_matches('"').split("\\x00").collect();
+            parts.retain(|part| !part.is_empty());
+            parts.sort_unstable();
+            return format!("{before}{asked}{}", parts.join(" "));
+        }
+    }
+    line.to_owned()
+}
+
 fn value_behind(line: &str, name: &str, with: &str) -> String {
     let Some(start) = line.find(name).map(|at| at + name.len()) else {
         return line.to_owned();
@@ -109,6 +151,21 @@ mod tests {
         assert_eq!(
             normal,
             "x-request-id: <id>, date: <date>, x-forwarded-for: <client>, x: 1}"
+        );
+    }
+
+    #[test]
+    fn times_and_the_order_of_header_lines_do_not_matter_in_answers_to_guests() {
+        let time = "1 a:   get_property request/time = 0 number 12";
+        assert_eq!(
+            varying(time),
+            "1 a:   get_property request/time = 0 <number>"
+        );
+        let headers =
+            r#"1 a:   get_property request/headers = 0 "\x02\x00\x00\x00b\x002\x00a\x001\x00""#;
+        assert_eq!(
+            unordered(headers),
+            r"1 a:   get_property request/headers = 0 1 2 \x02 a b"
         );
     }
 

@@ -104,6 +104,7 @@ host_calls! {
     GetBufferBytes = get_buffer_bytes(buffer: BufferKind, start: u32, length: u32) -> Answer<Vec<u8>>;
     GetBufferStatus = get_buffer_status(buffer: BufferKind) -> Answer<(u32, u32)>;
     SetBufferBytes = set_buffer_bytes(buffer: BufferKind, start: u32, length: u32, data: &'a [u8]) -> Answer<()>;
+    GetConfiguration = get_configuration() -> Answer<Vec<u8>>;
     GetSharedData = get_shared_data(key: &'a [u8]) -> Answer<(Vec<u8>, u32)>;
     SetSharedData = set_shared_data(key: &'a [u8], value: &'a [u8], cas: u32) -> Answer<()>;
     RegisterSharedQueue = register_shared_queue(name: &'a [u8]) -> Answer<u32>;
@@ -123,13 +124,14 @@ host_calls! {
     SendLocalResponse = send_local_response() [response: LocalResponse] -> Answer<()>;
     ContinueStream = continue_stream(stream: StreamKind) -> Answer<()>;
     CloseStream = close_stream(stream: StreamKind) -> Answer<()>;
+    ClearRouteCache = clear_route_cache() -> Answer<()>;
     SetTickPeriodMilliseconds = set_tick_period_milliseconds(period_ms: u32) -> Answer<()>;
     GetCurrentTimeNanoseconds = get_current_time_nanoseconds() -> u64;
     SetEffectiveContext = set_effective_context(context: ContextId) -> Answer<()>;
     Done = done() -> Answer<()>;
+    ResolveDns = resolve_dns(name: &'a [u8]) -> Answer<u32>;
     KnowsForeignFunction = knows_foreign_function(name: &'a [u8]) -> bool;
     CallForeignFunction = call_foreign_function(name: &'a [u8], argument: &'a [u8]) -> Answer<Vec<u8>>;
-    NotModelled = not_modelled(import: &'static str) -> Refusal;
     HostLog = host_log(level: &'static str, text: &'a str) -> ();
     AllocatorFailed = allocator_failed(reason: &'a str) -> ();
     Exit = exit(code: u32) -> ();

@@ -50,7 +50,8 @@ pub fn value<'a>(headers: &'a Headers, name: &str) -> Option<&'a str> {
 }
 
 impl Stage {
-    fn handle(&mut self, event: Event) {
+    /// Something happens.
+    pub fn handle(&mut self, event: Event) {
         self.worker.handle(self.now, event);
         self.commands.extend(self.worker.take_commands());
     }

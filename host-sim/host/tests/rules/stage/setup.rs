@@ -8,8 +8,8 @@ use std::time::Duration;
 use host_sim_host::abi::watch::{Watcher, watched};
 use host_sim_host::config::{
     AccessLog, Bootstrap, Cluster, ClusterChoice, EscapedSlashes, FailurePolicy, Forward,
-    HttpConnectionManager, JsonFormat, Listener, LoadBalancing, PathMatch, Plugin, RetryPolicy,
-    Route, RouteAction, Router, UnderscoreHeaders, VirtualHost, VmConfig,
+    HttpConnectionManager, JsonFormat, Listener, LoadBalancing, PathMatch, Plain, Plugin,
+    RetryPolicy, Route, RouteAction, Router, UnderscoreHeaders, VirtualHost, VmConfig,
 };
 use host_sim_host::io::Now;
 use host_sim_host::{Process, VmFactory, Worker};
@@ -133,7 +133,7 @@ impl Setup {
             address: address(10000),
             metadata: BTreeMap::from([(
                 "dragoman".to_owned(),
-                BTreeMap::from([("role".to_owned(), "public".to_owned())]),
+                BTreeMap::from([("role".to_owned(), Plain::Text("public".to_owned()))]),
             )]),
             buffer_limit_bytes: 1024,
             http,

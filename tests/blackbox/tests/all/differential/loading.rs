@@ -105,3 +105,44 @@ fn an_allocator_that_traps_lets_the_call_under_way_return() {
 
     assert_eq!(seen.statuses(), [503]);
 }
+
+/// Traps where its root context is made, and says so in `proxy_on_vm_start`, which answers with this number.
+fn dead_at_birth(folder: &tempfile::TempDir, answer: &str) -> Plugin {
+    let imports = r#"(import "env" "proxy_log" (func $log (param i32 i32 i32) (result i32)))"#;
+    let rest = format!(
+        r#"(data (i32.const 0) "still there")
+        (func (export "proxy_on_context_create") (param i32 i32) unreachable)
+        (func (export "proxy_on_vm_start") (param i32 i32) (result i32)
+          (drop (call $log (i32.const 4) (i32.const 0) (i32.const 11)))
+          {answer})
+        (func (export "proxy_on_configure") (param i32 i32) (result i32) (i32.const 0))"#
+    );
+    module(folder, imports, &rest)
+}
+
+#[test]
+fn a_root_context_that_died_at_its_birth_is_asked_whether_it_starts_but_not_configured() {
+    let folder = tempfile::tempdir().expect("a folder");
+
+    let seen = Case::new()
+        .filter(dead_at_birth(&folder, "(i32.const 1)"))
+        .run(|client| drop(client.get("/")));
+
+    assert_eq!(seen.statuses(), [503]);
+    let said = seen.idle.concat();
+    assert!(
+        said.iter().any(|line| line.contains("still there")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_root_context_that_died_at_its_birth_can_still_refuse_to_start() {
+    for answer in ["(i32.const 0)", "unreachable"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let refused = Case::new().filter(dead_at_birth(&folder, answer)).refused();
+        for said in refused {
+            assert!(said.contains("still there"), "{said}");
+        }
+    }
+}
