@@ -31,6 +31,7 @@ pub struct WorldBuilder {
     concurrency: u32,
     log_level: String,
     trappable: bool,
+    internal: Option<Port>,
 }
 
 struct WorkerSpec {
@@ -81,6 +82,7 @@ impl WorldBuilder {
             concurrency: 1,
             log_level: "warning".to_owned(),
             trappable: false,
+            internal: None,
         }
     }
 
@@ -241,6 +243,16 @@ impl WorldBuilder {
         self
     }
 
+    /// Has an internal listener beside the public one.
+    #[must_use]
+    pub fn internal_listener(mut self) -> Self {
+        let port = Port::reserve();
+        let listeners = serde_json::json!({"internal": port.address.to_string()});
+        self.document = self.document.with("listeners", listeners);
+        self.internal = Some(port);
+        self
+    }
+
     /// Starts everything with what the product renders of the document.
     ///
     /// # Panics
@@ -287,7 +299,8 @@ impl WorldBuilder {
     /// # Panics
     /// When something does not start.
     #[must_use]
-    pub fn start_yaml(self, yaml: impl FnOnce(&Places<'_>) -> String) -> World {
+    pub fn start_yaml(mut self, yaml: impl FnOnce(&Places<'_>) -> String) -> World {
+        let internal = self.internal.take();
         let prepared = self.prepare(yaml);
         World {
             gateway: Gateway::start(&prepared.launch()),
@@ -297,6 +310,7 @@ impl WorldBuilder {
             },
             listen: prepared.listen,
             admin: prepared.admin,
+            internal,
             folder: prepared.folder,
         }
     }

@@ -266,7 +266,10 @@ fn is_silence(problem: &io::Error) -> bool {
 /// `GET` without a body.
 #[must_use]
 pub fn request(method: &str, target: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
-    let mut out = format!("{method} {target} HTTP/1.1\r\nhost: gateway.test\r\n");
+    let mut out = format!("{method} {target} HTTP/1.1\r\n");
+    if !headers.iter().any(|line| line.starts_with("host:")) {
+        out.push_str("host: gateway.test\r\n");
+    }
     for line in headers {
         out.push_str(line);
         out.push_str("\r\n");

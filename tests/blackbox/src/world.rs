@@ -22,6 +22,7 @@ pub struct World {
     pub(crate) log: AccessLog,
     pub(crate) listen: Port,
     pub(crate) admin: Port,
+    pub(crate) internal: Option<Port>,
     pub(crate) folder: TempDir,
 }
 
@@ -111,6 +112,24 @@ impl World {
     #[must_use]
     pub fn request(&self, method: &str, target: &str, headers: &[&str], body: &[u8]) -> Response {
         self.connect()
+            .send(request(method, target, headers, body))
+            .response()
+    }
+
+    /// A request by the internal listener.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn request_inside(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &[&str],
+        body: &[u8],
+    ) -> Response {
+        let port = self.internal.as_ref().expect("an internal listener");
+        Connection::open(port.address)
             .send(request(method, target, headers, body))
             .response()
     }

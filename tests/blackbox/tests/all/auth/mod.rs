@@ -1,7 +1,9 @@
 //! Who comes in, what they can reach, and what nobody but the gateway sees of it.
 
 mod credentials;
+mod entitlements;
 mod forgery;
+mod listeners;
 mod models;
 mod switch;
 mod uploads;

@@ -1,0 +1,239 @@
+//! By which listener and host somebody comes in, and what exists there.
+
+use blackbox::{Engine, Response, World, both_engines};
+use serde_json::{Value, json};
+
+use super::{bearer, id};
+use crate::support::{CHAT, refused};
+
+both_engines![
+    a_private_endpoint_exists_on_the_internal_listener_only,
+    what_somebody_may_not_know_of_is_answered_like_what_does_not_exist,
+    a_key_is_good_at_its_tenants_hosts_and_nowhere_else,
+    on_the_internal_listener_the_host_does_not_matter_and_every_endpoint_exists,
+    without_a_credential_a_private_endpoint_is_as_private,
+    without_an_internal_listener_private_endpoints_exist_nowhere,
+];
+
+const KEY_A: &str = "sk-host-a-5d02";
+const KEY_B: &str = "sk-host-b-91fe";
+/// Of a tenant without hosts.
+const KEY_C: &str = "sk-host-c-77aa";
+
+fn world(engine: Engine, hosts: bool) -> World {
+    let of = |hosts_of: Value| {
+        if hosts {
+            json!({"hosts": hosts_of})
+        } else {
+            json!({})
+        }
+    };
+    World::on(engine)
+        .internal_listener()
+        .worker("w1")
+        .document(|document| {
+            document
+                .tenant("team-a", of(json!(["a.example", "*.a.example"])))
+                .tenant("team-b", of(json!(["b.example"])))
+                .tenant("team-c", json!({}))
+                .key("k-a", KEY_A, "team-a", json!({}))
+                .key("k-b", KEY_B, "team-b", json!({}))
+                .key("k-c", KEY_C, "team-c", json!({}))
+        })
+        .endpoint("chat", &[("w1", "large")])
+        .endpoint_with(
+            "private",
+            &[("w1", "large")],
+            json!({"visibility": "private"}),
+        )
+        .endpoint_with("of-a", &[("w1", "large")], json!({"tenant": "team-a"}))
+        .endpoint_with(
+            "private-a",
+            &[("w1", "large")],
+            json!({"tenant": "team-a", "visibility": "private"}),
+        )
+        .start()
+}
+
+const MODELS: [&str; 5] = ["chat", "private", "of-a", "private-a", "nobody"];
+
+type Ask<'a> = &'a dyn Fn(&str, &str, &[&str], &[u8]) -> Response;
+
+fn ask_for(ask: Ask<'_>, lines: &[&str], model: &str) -> [Response; 2] {
+    let body = CHAT.replace("\"chat\"", &format!("\"{model}\""));
+    [
+        ask("POST", "/v1/chat/completions", lines, body.as_bytes()),
+        ask("GET", &format!("/v1/models/{model}"), lines, b""),
+    ]
+}
+
+/// Which of [`MODELS`] can be used, described and found in the list, which must agree.
+fn reachable(ask: Ask<'_>, lines: &[&str]) -> Vec<&'static str> {
+    let list = ask("GET", "/v1/models", lines, b"").json();
+    let listed = |model: &str| {
+        let models = list["data"].as_array().expect("a list of models");
+        models.iter().any(|one| one["id"] == model)
+    };
+    let is_there = |model: &&str| {
+        let statuses = ask_for(ask, lines, model).map(|response| response.status);
+        assert_eq!(statuses[0], statuses[1], "{model}");
+        assert_eq!(statuses[0] == 200, listed(model), "{model}: {statuses:?}");
+        statuses[0] == 200
+    };
+    MODELS.into_iter().filter(is_there).collect()
+}
+
+fn a_private_endpoint_exists_on_the_internal_listener_only(engine: Engine) {
+    let world = world(engine, false);
+    let public = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
+        world.request(method, path, lines, body)
+    };
+    let inside = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
+        world.request_inside(method, path, lines, body)
+    };
+
+    assert_eq!(reachable(&public, &[&bearer(KEY_A)]), ["chat", "of-a"]);
+    assert_eq!(reachable(&public, &[&bearer(KEY_B)]), ["chat"]);
+    assert_eq!(
+        reachable(&inside, &[&bearer(KEY_A)]),
+        ["chat", "private", "of-a", "private-a"]
+    );
+    let nobody = world.request_inside("GET", "/v1/models", &[], b"");
+    assert_eq!(nobody.outcome(), refused(401, "missing_credential"));
+}
+
+fn what_somebody_may_not_know_of_is_answered_like_what_does_not_exist(engine: Engine) {
+    let world = world(engine, false);
+    let comparable = |response: Response| {
+        let id = id(&response);
+        let names: Vec<_> = response
+            .headers
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect();
+        (response.status, names, response.text().replace(&id, "<id>"))
+    };
+    let public = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
+        world.request(method, path, lines, body)
+    };
+    let key = bearer(KEY_B);
+    let absent = ask_for(&public, &[&key], "nobody").map(comparable);
+    for model in ["private", "of-a", "private-a"] {
+        assert_eq!(
+            ask_for(&public, &[&key], model).map(comparable),
+            absent,
+            "{model}"
+        );
+    }
+    assert_eq!(absent[0].0, 404);
+    assert_eq!(world.hits(), [0]);
+}
+
+fn a_key_is_good_at_its_tenants_hosts_and_nowhere_else(engine: Engine) {
+    let world = world(engine, true);
+    let ask = |key: &str, host: &str| {
+        let lines = [&*bearer(key), &format!("host: {host}")];
+        world.request("POST", "/v1/chat/completions", &lines, CHAT.as_bytes())
+    };
+    for host in [
+        "a.example",
+        "A.Example",
+        "a.example:8080",
+        "a.example.",
+        "x.a.example",
+        "x.y.A.EXAMPLE.:1",
+    ] {
+        assert_eq!(ask(KEY_A, host).status, 200, "{host}");
+    }
+    for (key, host) in [
+        (KEY_A, "b.example"),
+        (KEY_A, "gateway.test"),
+        (KEY_A, "xa.example"),
+        (KEY_A, "a.example.evil"),
+        (KEY_A, "127.0.0.1"),
+        (KEY_B, "a.example"),
+        (KEY_B, "x.b.example"),
+        (KEY_C, "a.example"),
+        (KEY_C, "gateway.test"),
+    ] {
+        let before = world.hits();
+        let response = ask(key, host);
+        assert_eq!(
+            response.outcome(),
+            refused(401, "invalid_credential"),
+            "{key} {host}"
+        );
+        assert_eq!(world.log().request(&id(&response))["refusal"], "wrong_host");
+        assert_eq!(world.hits(), before);
+    }
+    let forwarded = [
+        &*bearer(KEY_B),
+        "host: a.example",
+        "x-forwarded-host: b.example",
+        "forwarded: host=b.example",
+        "x-original-host: b.example",
+    ];
+    let response = world.request("POST", "/v1/chat/completions", &forwarded, CHAT.as_bytes());
+    assert_eq!(response.outcome(), refused(401, "invalid_credential"));
+    assert_eq!(
+        world
+            .request("GET", "/healthz", &["host: nobody"], b"")
+            .status,
+        200
+    );
+}
+
+fn on_the_internal_listener_the_host_does_not_matter_and_every_endpoint_exists(engine: Engine) {
+    let world = world(engine, true);
+    let inside = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
+        world.request_inside(method, path, lines, body)
+    };
+    for key in [KEY_A, KEY_B, KEY_C] {
+        for host in ["host: a.example", "host: nobody.example"] {
+            assert_eq!(
+                reachable(&inside, &[&bearer(key), host]),
+                ["chat", "private", "of-a", "private-a"],
+                "{key} {host}"
+            );
+        }
+    }
+}
+
+fn without_a_credential_a_private_endpoint_is_as_private(engine: Engine) {
+    let world = World::on(engine)
+        .internal_listener()
+        .worker("w1")
+        .endpoint("chat", &[("w1", "large")])
+        .endpoint_with(
+            "private",
+            &[("w1", "large")],
+            json!({"visibility": "private"}),
+        )
+        .start();
+    let public = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
+        world.request(method, path, lines, body)
+    };
+    let inside = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
+        world.request_inside(method, path, lines, body)
+    };
+
+    assert_eq!(reachable(&public, &[]), ["chat"]);
+    assert_eq!(reachable(&inside, &[]), ["chat", "private"]);
+}
+
+fn without_an_internal_listener_private_endpoints_exist_nowhere(engine: Engine) {
+    let world = World::on(engine)
+        .worker("w1")
+        .endpoint("chat", &[("w1", "large")])
+        .endpoint_with(
+            "private",
+            &[("w1", "large")],
+            json!({"visibility": "private"}),
+        )
+        .start();
+    let public = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
+        world.request(method, path, lines, body)
+    };
+
+    assert_eq!(reachable(&public, &[]), ["chat"]);
+}
