@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_sim_envoy::Place;
 use host_sim_host::abi::VmFactory;
 use host_sim_host::config::{Bootstrap, Plugin as Config, VmConfig};
 use host_sim_host::io::{Command, Now};
@@ -86,6 +87,10 @@ fn configured(
         .iter()
         .filter_map(|(key, value)| Some(((*key).to_owned(), value.text()?.to_owned())));
     config.vm.env = values.collect();
+    config.vm.allowed_capabilities = restriction(plugin).map_or_else(BTreeSet::new, |allowed| {
+        let names = allowed.entries().into_iter();
+        names.map(|(name, _)| name.to_owned()).collect()
+    });
     // A rule says which variables are missing; here the rest of the configuration is to be tried.
     let attempt = plugin.module.is_some_and(|module| module.name == "attempt");
     for name in credentials(facts).filter(|_| attempt) {
@@ -177,25 +182,26 @@ fn not_loaded(plugin: &Plugin<'_>, reason: &str, options: &Options, notes: &mut 
     notes.error("module-load", at, what, fix);
 }
 
-/// A capability restriction must leave each module what it asks for.
-fn capabilities(plugin: &Plugin<'_>, vm: &VmConfig, vms: &dyn VmFactory, notes: &mut Notes) {
-    let restriction = [
+/// What a plugin may use; its VM's own restriction wins, as in Envoy, unless it is empty.
+fn restriction<'a>(plugin: &Plugin<'a>) -> Option<Place<'a>> {
+    [
         "vm_config.capability_restriction_config",
         "capability_restriction_config",
     ]
     .iter()
-    .find_map(|field| plugin.config.get(&format!("{field}.allowed_capabilities")));
-    let (Some(restriction), Ok(asked)) = (restriction, vms.capabilities(vm)) else {
+    .filter_map(|field| plugin.config.get(&format!("{field}.allowed_capabilities")))
+    .find(|allowed| !allowed.entries().is_empty())
+}
+
+/// A capability restriction must leave each module what it asks for.
+fn capabilities(plugin: &Plugin<'_>, vm: &VmConfig, vms: &dyn VmFactory, notes: &mut Notes) {
+    let (Some(restriction), Ok(asked)) = (restriction(plugin), vms.capabilities(vm)) else {
         return;
     };
-    let allowed: BTreeSet<&str> = restriction
-        .entries()
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
+    let allowed: BTreeSet<&str> = vm.allowed_capabilities.iter().map(String::as_str).collect();
     let asked: BTreeSet<&str> = asked.iter().map(String::as_str).collect();
     let missing: Vec<&str> = asked.difference(&allowed).copied().collect();
-    if !allowed.is_empty() && !missing.is_empty() {
+    if !missing.is_empty() {
         let what = format!(
             "lacks what {} asks for: {}: a host call that is denied fails and a callback that is denied does not run, so requests pass the module unseen or fail",
             plugin.name(),

@@ -180,6 +180,33 @@ fn a_capability_restriction_leaves_each_module_what_it_asks_for() {
     assert!(what.contains("lacks what rate_limit asks for: "), "{what}");
     assert!(what.contains("proxy_on_request_headers"), "{what}");
     assert!(!what.contains("proxy_log"), "{what}");
+    // It is started with what it may use: what it then says is what Envoy's log would say.
+    let without = |capability: &str| {
+        let modules = options().vms.unwrap();
+        let folder = repository().join("envoy/modules/rate_limit.wasm");
+        let vm = host_sim_host::config::VmConfig {
+            vm_id: String::new(),
+            configuration: Vec::new(),
+            code_path: folder.to_string_lossy().into_owned(),
+            env: BTreeMap::new(),
+            host_env_keys: Vec::new(),
+            allowed_capabilities: std::collections::BTreeSet::new(),
+        };
+        let asked = modules.capabilities(&vm).unwrap();
+        let others = asked.iter().filter(|name| *name != capability);
+        let others: Vec<String> = others.map(|name| format!("{name}: {{}}")).collect();
+        restricted(&others.join(", "))
+    };
+    let report = checked("envoy.yaml", &without("none"), &options());
+    assert_eq!(report.findings(), [], "{}", report.text());
+    let report = checked("envoy.yaml", &without("proxy_get_buffer_bytes"), &options());
+    assert_eq!(told(&report, "capabilities").len(), 1);
+    assert_eq!(
+        told(&report, "module-refuses").len(),
+        1,
+        "{}",
+        report.text()
+    );
     // An empty list allows everything.
     let report = checked("envoy.yaml", &restricted(""), &options());
     assert_eq!(told(&report, "capabilities"), []);

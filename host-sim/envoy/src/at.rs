@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::plain::{boolean, duration, other_meaning};
+use crate::plain::{self, boolean, duration, other_meaning};
 use crate::problem::{Kind, NOT_MODELLED, Problem, Problems};
 use crate::tree::{Field, Node, Value};
 
@@ -298,27 +298,21 @@ impl<'a> Fields<'a> {
         &self.at
     }
 
-    /// A field that may be left out.
+    /// A field that may be left out, in either spelling. One that is null is left out, as in Envoy.
     pub fn optional(&mut self, key: &str) -> Option<At<'a>> {
         if !self.asked.iter().any(|asked| asked == key) {
             self.asked.push(key.to_owned());
         }
-        let index = self.left.iter().position(|field| field.key == key)?;
+        let named = |field: &&Field| plain::is_name(key, &field.key);
+        let index = self.left.iter().position(named)?;
         let field = self.left.remove(index);
-        Some(self.at.below(&field.key, &field.node))
+        (!plain::is_null(&field.node.value)).then(|| self.at.below(&field.key, &field.node))
     }
 
     /// A field that must be there.
     pub fn required(&mut self, key: &str) -> Read<At<'a>> {
-        self.optional(key).ok_or_else(|| {
-            let camel = camel_case(key);
-            match self.left.iter().any(|field| field.key == camel) {
-                true => self
-                    .at
-                    .without_model(format!("{camel}: only {key} is read by host-sim")),
-                false => self.at.problem(format!("{key}: is missing")),
-            }
-        })
+        self.optional(key)
+            .ok_or_else(|| self.at.problem(format!("{key}: is missing")))
     }
 
     /// A field that may be left out, read.
@@ -344,20 +338,4 @@ impl<'a> Fields<'a> {
         name.map(str::to_owned)
             .ok_or_else(|| at.not_modelled(&text))
     }
-}
-
-/// The other spelling of a field that Envoy takes: `statPrefix`.
-fn camel_case(key: &str) -> String {
-    let mut out = String::with_capacity(key.len());
-    let mut upper = false;
-    for character in key.chars() {
-        if character == '_' {
-            upper = true;
-        } else if std::mem::take(&mut upper) {
-            out.push(character.to_ascii_uppercase());
-        } else {
-            out.push(character);
-        }
-    }
-    out
 }

@@ -87,16 +87,19 @@ impl<'a> Place<'a> {
             .try_fold(self.clone(), |place, key| place.field(key))
     }
 
-    /// The value of one key, which may hold dots.
+    /// The value of one key, which may hold dots, in either spelling (`stat_prefix`, `statPrefix`). As in Envoy
+    /// a field that is null is not there.
     #[must_use]
     pub fn field(&self, key: &str) -> Option<Self> {
         let Value::Map(fields) = &self.node.value else {
             return None;
         };
-        let field = fields.iter().find(|field| field.key == key)?;
-        Some(Self {
+        let field = fields
+            .iter()
+            .find(|field| plain::is_name(key, &field.key))?;
+        (!plain::is_null(&field.node.value)).then(|| Self {
             node: &field.node,
-            path: self.path_of(key),
+            path: self.path_of(&field.key),
             line: field.line,
         })
     }
@@ -149,6 +152,11 @@ impl<'a> Place<'a> {
     #[must_use]
     pub fn is_list(&self) -> bool {
         matches!(self.node.value, Value::List(_))
+    }
+
+    /// Whether it is null, with which Envoy takes a field for not given.
+    pub(crate) fn is_null(&self) -> bool {
+        plain::is_null(&self.node.value)
     }
 
     /// Whether it is text without quotes.
@@ -231,6 +239,18 @@ mod tests {
         );
         assert_eq!(second.path_of("d"), "a.b[1].d");
         assert!(document.root().get("a.b.c").is_none());
+    }
+
+    #[test]
+    fn both_spellings_of_a_field_lead_to_it_and_a_null_is_none() {
+        let text = "statPrefix: a\nhttp_filters: ~\n\"@type\": x/HttpFilter\nhttpFilter: {b: 1}\n";
+        let document = Document::parse(text).unwrap();
+        let root = document.root();
+        let prefix = root.get("stat_prefix").unwrap();
+        assert_eq!((prefix.path(), prefix.text()), ("statPrefix", Some("a")));
+        assert!(root.get("http_filters").is_none());
+        assert_eq!(root.number_at("http_filter.b"), Some(1));
+        assert_eq!(root.type_name(), Some("HttpFilter"));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::tree::Value;
+
 /// A boolean in one of the spellings of YAML 1.1.
 pub fn boolean(text: &str) -> Option<bool> {
     let lower = text.to_ascii_lowercase();
@@ -28,6 +30,21 @@ pub fn other_meaning(text: &str) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Whether this key of a map names the field: Envoy takes `stat_prefix` and `statPrefix` for the same.
+pub fn is_name(name: &str, key: &str) -> bool {
+    name == key || {
+        let plain = name.chars().filter(|character| *character != '_');
+        !key.contains('_')
+            && key.contains(|character: char| character.is_ascii_uppercase())
+            && plain.eq(key.chars().map(|character| character.to_ascii_lowercase()))
+    }
+}
+
+/// Whether it is the plain text that stands for a field which is not given.
+pub fn is_null(value: &Value) -> bool {
+    matches!(value, Value::Plain(text) if other_meaning(text) == Some("null"))
 }
 
 /// Largest duration that protobuf has, in seconds.

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::document::{Document, Place};
-use crate::plain;
+use crate::plain::{self, is_name};
 use crate::problem::{Kind, MAX_PROBLEMS, Problem};
 
 mod close;
@@ -187,7 +187,7 @@ impl Walk {
     }
 
     fn field(&mut self, place: &Place<'_>, field: Field) {
-        if is_null(place) {
+        if place.is_null() {
             return;
         }
         match field.many {
@@ -283,21 +283,6 @@ impl Walk {
     }
 }
 
-/// Envoy takes `stat_prefix` and `statPrefix` for the same.
-fn is_name(name: &str, key: &str) -> bool {
-    name == key || {
-        let plain = name.chars().filter(|character| *character != '_');
-        !key.contains('_')
-            && key.contains(|character: char| character.is_ascii_uppercase())
-            && plain.eq(key.chars().map(|character| character.to_ascii_lowercase()))
-    }
-}
-
-fn is_null(place: &Place<'_>) -> bool {
-    let null = |text: &str| plain::other_meaning(text) == Some("null");
-    place.is_plain() && place.text().is_some_and(null)
-}
-
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let hexadecimal = digits
@@ -311,7 +296,7 @@ fn given(place: &Place<'_>, name: &str) -> bool {
     let mut entries = place.entries().into_iter();
     entries.any(|(key, value)| {
         let empty = (value.is_list() && value.items().is_empty()) || value.text() == Some("");
-        is_name(name, key) && !empty && !is_null(&value)
+        is_name(name, key) && !empty && !value.is_null()
     })
 }
 

@@ -102,3 +102,47 @@ fn a_file_without_the_products_modules_has_only_its_form_checked() {
     let yaml = "static_resources:\n  clusters:\n  - {name: c, circuit_breakers: {thresholds: [{max_retries: 1}]}}\n";
     assert_eq!(configuration("other.yaml", yaml), []);
 }
+
+/// A name in the spelling of JSON.
+fn camel(name: &str) -> String {
+    let mut parts = name.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| {
+        let (initial, rest) = part.split_at(1);
+        name + &initial.to_uppercase() + rest
+    })
+}
+
+/// The file with its field names in the spelling of JSON. Keys of the document in it are in quotes and stay.
+fn in_camel_case(yaml: &str) -> String {
+    let is_of_name =
+        |character: char| character.is_ascii_lowercase() || "_0123456789".contains(character);
+    let mut text = String::new();
+    let mut rest = yaml;
+    while let Some(start) = rest.find(is_of_name) {
+        let end = rest[start..].find(|character| !is_of_name(character));
+        let end = end.map_or(rest.len(), |length| start + length);
+        let name = &rest[start..end];
+        let is_key = rest[end..].starts_with(": ") || rest[end..].starts_with(":\n");
+        let begins = rest[..start].ends_with([' ', '{']) || rest[..start].is_empty();
+        text += &rest[..start];
+        match is_key && begins && !name.starts_with('_') {
+            true => text += &camel(name),
+            false => text += name,
+        }
+        rest = &rest[end..];
+    }
+    text + rest
+}
+
+#[test]
+fn the_other_spelling_of_fields_counts_as_well() {
+    let yaml = in_camel_case(SHIPPED);
+    assert!(yaml.contains("allowOnHeadersStopIteration: true"), "{yaml}");
+    assert_eq!(configuration("envoy.yaml", &yaml), []);
+    // And what is wrong is found at its line, under the name that stands there.
+    let yaml = yaml.replacen("failurePolicy: FAIL_RELOAD", "failurePolicy: FAIL_OPEN", 1);
+    let findings = configuration("envoy.yaml", &yaml);
+    let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
+    assert!(rules.contains(&"failure-policy"), "{findings:?}");
+}

@@ -63,12 +63,12 @@ fn failure_policy(fields: &mut Fields<'_>) -> Read<FailurePolicy> {
         return Err(at.problem("has no effect without FAIL_RELOAD"));
     }
     let interval = at.map(|reload| {
-        reload
-            .required("backoff")?
-            .map(|backoff| backoff.required("base_interval")?.limit())
+        reload.maybe("backoff", |at| {
+            at.map(|backoff| backoff.required("base_interval")?.limit())
+        })
     })?;
     Ok(FailurePolicy::Reload {
-        base_interval: interval,
+        base_interval: interval.unwrap_or(RELOAD_INTERVAL),
     })
 }
 

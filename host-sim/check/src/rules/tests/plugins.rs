@@ -82,6 +82,15 @@ fn after_a_trap_there_is_a_new_vm_and_soon() {
             found: &["warning failure-policy"],
             says: "1000 ms",
         },
+        // As in Envoy null says nothing: its default is in force.
+        Row {
+            behind: "- name: alias",
+            old: "reload_config: {backoff: {base_interval: 0.1s}}",
+            new: "reload_config: null",
+            line: " config:",
+            found: &["warning failure-policy"],
+            says: "1000 ms",
+        },
     ]);
 }
 

@@ -232,7 +232,7 @@ fn a_value_of_another_kind_is_refused() {
         (
             "stat_prefix: s",
             "stat_prefix:",
-            "line 9: HTTP.stat_prefix: ~ is null here: put it in quotes",
+            "line 8: HTTP: stat_prefix: is missing",
         ),
         (
             "stat_prefix: s",
