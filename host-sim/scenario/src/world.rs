@@ -223,6 +223,13 @@ impl World {
         self.clients[id.0].sent
     }
 
+    /// The thread of a request and its number there, by which [`crate::Onlooker`]s know it.
+    #[must_use]
+    pub fn stream(&self, id: RequestId) -> (usize, StreamId) {
+        let client = &self.clients[id.0];
+        (client.thread, client.stream)
+    }
+
     /// The workers that a request was tried at, in order, those that refused the connection too.
     #[must_use]
     pub fn attempts(&self, id: RequestId) -> Vec<&str> {

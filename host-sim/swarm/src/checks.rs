@@ -4,6 +4,7 @@
 mod answers;
 mod attempts;
 mod bodies;
+mod caps;
 mod circuits;
 mod endings;
 mod idempotency;
@@ -34,7 +35,7 @@ pub struct Violation {
 type Check = fn(&Observed<'_>) -> Vec<String>;
 
 /// Every promise with its check.
-const CHECKS: [(&str, Check); 19] = [
+const CHECKS: [(&str, Check); 22] = [
     ("every client gets one ending", endings::one),
     ("a whole answer has the length it promised", endings::length),
     (
@@ -58,6 +59,10 @@ const CHECKS: [(&str, Check); 19] = [
         limits::not_too_early,
     ),
     ("a key is carried out once", idempotency::once),
+    (
+        "a key with an unknown end is held where that is promised",
+        idempotency::held,
+    ),
     ("a replay is the answer byte for byte", idempotency::replays),
     (
         "attempts go to targets, each once, no more than allowed",
@@ -68,6 +73,8 @@ const CHECKS: [(&str, Check); 19] = [
         bodies::unchanged,
     ),
     ("an open circuit keeps requests away", circuits::kept_away),
+    ("a circuit has one trial at a time", circuits::one_trial),
+    ("a cap is kept at every moment", caps::kept),
     (
         "an error has its documented shape and a known code",
         answers::errors,

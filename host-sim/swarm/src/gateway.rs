@@ -54,7 +54,7 @@ pub fn document(plan: &Plan, edition: usize) -> String {
     put("version", 1.into());
     put("max_body_bytes", topology.max_body_bytes.into());
     put("routing", json!({"backend_header": "x-aisuite-backend"}));
-    put("workers", workers(topology));
+    put("workers", workers(plan));
     put("endpoints", endpoints(topology, edition));
     if topology.tenants.is_empty() {
         put("auth", json!({"mode": "off"}));
@@ -66,7 +66,8 @@ pub fn document(plan: &Plan, edition: usize) -> String {
         }
     }
     if let Some(kept) = &topology.idempotency {
-        let on_unknown = if kept.hold { "hold" } else { "release" };
+        let holds = kept.hold && plan.planted != Some(Planted::ForgetsUnknown);
+        let on_unknown = if holds { "hold" } else { "release" };
         put(
             "idempotency",
             json!({"ttl_s": kept.ttl_s, "lease_s": kept.lease_s, "max_response_bytes": kept.max_response_bytes, "on_unknown": on_unknown}),
@@ -91,22 +92,29 @@ fn variable(worker: &str) -> String {
     format!("SECRET_OF_{}", worker.to_ascii_uppercase())
 }
 
-fn workers(topology: &Topology) -> Value {
+/// Where a worker is; it keeps its address when others are left out.
+#[must_use]
+pub fn address(worker: &str) -> String {
+    let number: usize = worker.trim_start_matches('w').parse().unwrap_or_default();
+    format!("127.0.0.1:{}", FIRST_PORT + number)
+}
+
+fn workers(plan: &Plan) -> Value {
+    let topology = &plan.topology;
+    // More than the one for each other thread that may be missing from the sum, so that the check can tell.
+    let more = match plan.planted {
+        Some(Planted::LooseCaps) => 8,
+        _ => 0,
+    };
     let workers = topology.workers.iter().map(|worker| {
-        // A worker keeps its address when others are left out.
-        let number: usize = worker
-            .id
-            .trim_start_matches('w')
-            .parse()
-            .unwrap_or_default();
-        let address = format!("127.0.0.1:{}", FIRST_PORT + number);
+        let address = address(&worker.id);
         let mut value = json!({"id": worker.id, "cluster": worker.cluster, "address": address});
         if let (Some(header), Some(fields)) = (&worker.credential, value.as_object_mut()) {
             let credential = json!({"env": variable(&worker.id), "header": header});
             fields.insert("credential".to_owned(), credential);
         }
         if let (Some(cap), Some(fields)) = (worker.max_in_flight, value.as_object_mut()) {
-            fields.insert("max_in_flight".to_owned(), cap.into());
+            fields.insert("max_in_flight".to_owned(), (cap + more).into());
         }
         value
     });

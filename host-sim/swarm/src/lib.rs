@@ -3,6 +3,7 @@
 mod body;
 pub mod checks;
 pub mod draw;
+pub mod flights;
 pub mod gateway;
 pub mod generate;
 pub mod plan;

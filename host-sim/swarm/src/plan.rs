@@ -31,6 +31,15 @@ pub struct Plan {
     pub planted: Option<Planted>,
 }
 
+impl Plan {
+    /// Whether keys are held whose request has an unknown end.
+    #[must_use]
+    pub fn holds_unknown(&self) -> bool {
+        let rules = self.topology.idempotency.as_ref();
+        rules.is_some_and(|rules| rules.hold)
+    }
+}
+
 /// What `gateway.json` is made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -294,6 +303,10 @@ pub enum Planted {
     WrongCredential,
     /// The limits in force are larger than those that were promised.
     LooseLimits,
+    /// The caps in force are larger than those that were promised.
+    LooseCaps,
+    /// A key whose request has an unknown end is not held, though that was promised.
+    ForgetsUnknown,
     /// Modules that change shared data without comparing: updates of other threads get lost.
     NoCompare,
 }

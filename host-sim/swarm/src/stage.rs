@@ -1,6 +1,7 @@
 //! Carries out a plan, and keeps what clients, workers and logs show of it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use host_sim_scenario::{
@@ -9,6 +10,7 @@ use host_sim_scenario::{
 use serde_json::Value;
 
 use crate::body;
+use crate::flights::{Flight, Flights};
 use crate::gateway::{document, environment};
 use crate::plan::{Caller, Plan, Planted, RequestPlan, What};
 
@@ -32,6 +34,8 @@ pub struct Seen {
     pub response: Response,
     /// The workers it was tried at, those that refused the connection too.
     pub attempts: Vec<String>,
+    /// The same from their beginning to their end.
+    pub flights: Vec<Flight>,
     /// What arrived at workers.
     pub visits: Vec<Visit>,
     /// Its lines in the access log: those of the request, not of attempts.
@@ -62,6 +66,8 @@ pub struct Observed<'a> {
     pub surplus: Vec<(String, Vec<u8>)>,
     /// Lines of the process's own log: time, level, text.
     pub log: Vec<(Duration, String, String)>,
+    /// Attempts at workers, in the order in which they began, those of recovery too.
+    pub flights: Vec<Flight>,
     /// Requests after the end of all faults.
     pub recovered: Vec<Recovered>,
     /// Hash of the whole trace.
@@ -75,11 +81,13 @@ pub struct Observed<'a> {
 /// # Errors
 /// The modules are missing or refuse the plan's configuration.
 pub fn run<'a>(plan: &'a Plan, modules: &Path) -> Result<Observed<'a>, SetupError> {
+    let flights = Arc::new(Flights::default());
     let setup = Setup {
         threads: plan.threads.max(1),
         seed: plan.seed,
         environment: environment(plan),
         modules: folder(plan, modules),
+        onlookers: vec![flights.clone()],
         ..Setup::default()
     };
     let mut world = World::new(&document(plan, 0), &setup)?;
@@ -102,7 +110,7 @@ pub fn run<'a>(plan: &'a Plan, modules: &Path) -> Result<Observed<'a>, SetupErro
     } else {
         recover(plan, &mut world)
     };
-    Ok(observed(plan, &mut world, &ids, recovered))
+    Ok(observed(plan, &mut world, &ids, flights.list(), recovered))
 }
 
 fn folder(plan: &Plan, modules: &Path) -> PathBuf {
@@ -297,6 +305,7 @@ fn observed<'a>(
     plan: &'a Plan,
     world: &mut World,
     ids: &[RequestId],
+    flights: Vec<Flight>,
     recovered: Vec<Recovered>,
 ) -> Observed<'a> {
     let line = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
@@ -311,6 +320,11 @@ fn observed<'a>(
         sent: world.sent(*id),
         response: world.response(*id).clone(),
         attempts: world.attempts(*id).into_iter().map(str::to_owned).collect(),
+        flights: flights
+            .iter()
+            .filter(|flight| flight.request == world.stream(*id))
+            .cloned()
+            .collect(),
         visits: world
             .visits()
             .iter()
@@ -342,6 +356,7 @@ fn observed<'a>(
         log: log
             .map(|line| (line.at, line.log.clone(), line.text.clone()))
             .collect(),
+        flights,
         recovered,
         trace_hash: world.trace_hash(),
         trace: world.trace(),

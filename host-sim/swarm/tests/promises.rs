@@ -13,7 +13,7 @@ const SEEDS: u64 = 60;
 /// Alters a run; whether there was anything to alter.
 type Alter = fn(&mut Observed<'_>) -> bool;
 
-const ALTERATIONS: [(&str, Alter); 18] = [
+const ALTERATIONS: [(&str, Alter); 21] = [
     ("every client gets one ending", |run| {
         first(run, |_| true, |seen| seen.response.end = End::Pending)
     }),
@@ -115,6 +115,47 @@ const ALTERATIONS: [(&str, Alter); 18] = [
             .map(|one| one.response.status = 503)
             .is_some()
     }),
+    ("a cap is kept at every moment", |run| {
+        let beside = run.plan.threads + 4;
+        for flight in &mut run.flights {
+            flight.beside = beside;
+        }
+        let mut workers = run.plan.topology.workers.iter();
+        workers.any(|worker| worker.max_in_flight.is_some())
+    }),
+    ("a circuit has one trial at a time", |run| {
+        // As if every circuit had opened at the beginning, and every attempt gone on for ever.
+        for flight in &mut run.flights {
+            flight.ended = None;
+        }
+        run.log
+            .retain(|(_, _, text)| !text.contains(": circuit closed"));
+        for worker in &run.plan.topology.workers {
+            let text = format!("worker {}: circuit open (503)", worker.id);
+            run.log.push((Duration::ZERO, "warn".to_owned(), text));
+        }
+        run.plan.topology.circuit.is_some()
+    }),
+    (
+        "a key with an unknown end is held where that is promised",
+        |run| {
+            let rules = run.plan.topology.idempotency.as_ref();
+            let Some(second) = run.seen.iter().position(is_replay) else {
+                return false;
+            };
+            let (key, at) = (run.seen[second].plan.key.clone(), run.seen[second].sent);
+            run.seen[second].attempts.push("w1".to_owned());
+            let original = |seen: &Seen| seen.plan.key == key && is_served(seen) && seen.sent < at;
+            let leaves = |seen: &mut Seen| {
+                let at = seen.sent.unwrap_or_default();
+                seen.response.end = End::Left(at);
+                for flight in &mut seen.flights {
+                    (flight.ended, flight.given_up) = (Some(at), true);
+                }
+            };
+            rules.is_some_and(|rules| rules.hold) && first(run, original, leaves)
+        },
+    ),
     ("an open circuit keeps requests away", |run| {
         let Some(at) = run
             .seen

@@ -22,9 +22,11 @@ const JOBS_LIMIT: usize = 256;
 /// bucket on several threads.
 const CANARY_SEEDS: u64 = 300;
 /// Every fault that can be planted.
-const PLANTED: [(&str, Planted); 3] = [
+const PLANTED: [(&str, Planted); 5] = [
     ("wrong_credential", Planted::WrongCredential),
     ("loose_limits", Planted::LooseLimits),
+    ("loose_caps", Planted::LooseCaps),
+    ("forgets_unknown", Planted::ForgetsUnknown),
     ("no_compare", Planted::NoCompare),
 ];
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use host_sim_scenario::End;
+use host_sim_scenario::{End, Visit};
 use serde_json::Value;
 
 use super::{admitted_at, is_complete, named};
 use crate::body::{body, caller_key};
+use crate::gateway::address;
 use crate::stage::{Observed, Seen};
 
 /// Requests with one key of one application, by place in the plan.
@@ -75,6 +76,51 @@ fn kept_at(seen: &Seen) -> Option<Duration> {
         .get("idempotency")
         .and_then(Value::as_str)?;
     (word == "claimed" && seen.response.status == 200).then_some(at)
+}
+
+/// With `on_unknown: hold` no worker hears of a key again for its time, once a request with it has an end that nobody knows.
+pub(super) fn held(observed: &Observed<'_>) -> Vec<String> {
+    let rules = observed.plan.topology.idempotency.as_ref();
+    let Some(rules) = rules.filter(|rules| rules.hold) else {
+        return Vec::new();
+    };
+    let mut requests = observed.plan.requests.iter();
+    if requests.any(|request| request.trap.is_some()) {
+        return Vec::new();
+    }
+    let ttl = Duration::from_secs(rules.ttl_s);
+    let mut found = Vec::new();
+    for group in groups(observed) {
+        for (first, one) in &group {
+            let Some(lost) = unknown_at(one) else {
+                continue;
+            };
+            for (second, other) in &group {
+                let again = admitted_at(other).filter(|_| !other.attempts.is_empty());
+                if let Some(again) = again.filter(|at| *at > lost && *at < lost + ttl) {
+                    let (one, other) = (named(*first, &one.plan), named(*second, &other.plan));
+                    found.push(format!(
+                        "{one} ended unknown at {lost:?}, and {other} was carried out at {again:?}"
+                    ));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// When a client left while a worker had its whole request and had not refused it: nobody knows what came of it.
+fn unknown_at(seen: &Seen) -> Option<Duration> {
+    let End::Left(at) = seen.response.end else {
+        return None;
+    };
+    let last = seen.flights.last()?;
+    let is_under_way = last.given_up && last.ended == Some(at);
+    let had_it = |visit: &Visit| {
+        address(&visit.worker) == last.address.to_string() && visit.at >= last.began
+    };
+    let is_refused = !matches!(seen.response.status, 0 | 200);
+    (is_under_way && !is_refused && seen.visits.iter().any(had_it)).then_some(at)
 }
 
 /// Whether both were at workers at the same time. Of two at one moment, one may have ended before the other began.

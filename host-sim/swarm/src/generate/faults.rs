@@ -48,6 +48,24 @@ pub(super) fn draw(plan: &mut Plan, features: &Features, draw: &mut Draw) {
             });
         }
     }
+    if plan.holds_unknown() && draw.percent(60) {
+        // Clients leave while workers are at it.
+        for worker in &workers {
+            plan.faults.push(FaultPlan {
+                at_ms: 0,
+                worker: worker.clone(),
+                what: What::Faults(Faults::delay_ms(300)),
+            });
+        }
+    }
+    if features.health && draw.percent(30) {
+        let worker = draw.of(&workers).cloned();
+        plan.faults.extend(worker.map(|worker| FaultPlan {
+            at_ms: draw.range(0, last_ms),
+            worker,
+            what: What::Faults(lost_check(draw)),
+        }));
+    }
     plan.faults.sort_by_key(|fault| fault.at_ms);
     if features.jumps {
         for _ in 0..draw.range(1, 3) {
@@ -79,6 +97,19 @@ fn death(draw: &mut Draw) -> What {
         4 => What::Draining(draw.percent(70)),
         _ => What::Dead(true),
     }
+}
+
+/// Checks of health whose answers never come, break off, or come when nobody waits for them any more.
+fn lost_check(draw: &mut Draw) -> Faults {
+    let mut faults = match draw.range(0, 3) {
+        0 => Faults::interrupt(At::BeforeHeaders, How::Stall),
+        1 => Faults::interrupt(At::Bytes(draw.size(0, 30)), How::Stall),
+        2 => Faults::interrupt(At::BeforeHeaders, How::Reset),
+        // Around the time-out of a check, 500 ms.
+        _ => Faults::delay_ms(draw.pick(499, &[500, 501, 700, 2500])),
+    };
+    faults.path = Some(draw.pick("/readyz", &["/v1/models"]).to_owned());
+    faults
 }
 
 /// Answers as a bad worker gives them; one time in six good ones again.

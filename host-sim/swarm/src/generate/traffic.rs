@@ -148,6 +148,15 @@ fn pieces(request: &mut RequestPlan, draw: &mut Draw) {
 
 /// Some requests are sent again, at the same moment or later, on any thread, and sometimes with another body.
 fn duplicates(plan: &mut Plan, span_ms: u64, draw: &mut Draw) {
+    if plan.holds_unknown() {
+        // Whose end nobody knows are held: there must be some of them.
+        let keyed = plan.requests.iter_mut();
+        for request in keyed.filter(|request| request.key.is_some()) {
+            if draw.percent(40) {
+                request.leaves_after_ms = Some(draw.pick(20, &[100, 250, 1000]));
+            }
+        }
+    }
     let keyed: Vec<RequestPlan> = plan
         .requests
         .iter()
