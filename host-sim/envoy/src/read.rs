@@ -12,6 +12,7 @@ mod cluster;
 mod connection_manager;
 mod listener;
 mod logs;
+mod metadata;
 mod replies;
 mod route;
 #[cfg(test)]
@@ -41,6 +42,7 @@ fn bootstrap(fields: &mut Fields<'_>) -> Read<Bootstrap> {
     let admin = fields.maybe("admin", |at| {
         at.map(|admin| admin.required("address")?.address())
     })?;
+    let node = fields.maybe("node", |at| at.map(metadata::node))?;
     let stats_tags = fields.maybe("stats_config", |at| {
         at.map(|stats| stats.list("stats_tags", stats_tag))
     })?;
@@ -78,6 +80,7 @@ fn bootstrap(fields: &mut Fields<'_>) -> Read<Bootstrap> {
             .collect(),
         clusters,
         stats_tags: stats_tags.unwrap_or_default(),
+        node: node.unwrap_or_default(),
     })
 }
 

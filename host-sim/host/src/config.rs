@@ -18,6 +18,32 @@ pub struct Bootstrap {
     pub clusters: BTreeMap<String, Cluster>,
     /// Tags cut out of metric names, in order: name and regular expression.
     pub stats_tags: Vec<StatsTag>,
+    /// What this Envoy is called.
+    pub node: Node,
+}
+
+/// `node`, which guests can read; nothing here is decided by it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node {
+    /// Id.
+    pub id: String,
+    /// The cluster that it is a part of.
+    pub cluster: String,
+    /// Anything.
+    pub metadata: BTreeMap<String, Plain>,
+    /// Where it is: region, zone and a part of it, if any of them is said.
+    pub locality: Option<Locality>,
+}
+
+/// A place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Locality {
+    /// Region.
+    pub region: String,
+    /// Zone of the region.
+    pub zone: String,
+    /// Part of the zone.
+    pub sub_zone: String,
 }
 
 /// `stats_config.stats_tags[]`.

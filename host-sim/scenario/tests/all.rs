@@ -16,6 +16,8 @@ mod grpc;
 mod idempotency;
 #[path = "all/main_thread.rs"]
 mod main_thread;
+#[path = "all/names.rs"]
+mod names;
 #[path = "all/overlaps.rs"]
 mod overlaps;
 #[path = "all/rate_limit.rs"]

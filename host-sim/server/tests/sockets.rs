@@ -1,5 +1,7 @@
 //! The connections on real sockets, with a small proxy in place of the simulated Envoy.
 
+#[path = "sockets/names.rs"]
+mod names;
 #[path = "sockets/proxy.rs"]
 mod proxy;
 

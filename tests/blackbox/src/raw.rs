@@ -29,6 +29,7 @@ pub struct Raw<'a> {
     hcm: Value,
     host: Value,
     log: Value,
+    node: Value,
 }
 
 impl<'a> Raw<'a> {
@@ -44,6 +45,7 @@ impl<'a> Raw<'a> {
             hcm: json!({}),
             host: json!({}),
             log: json!({}),
+            node: json!({}),
         }
     }
 
@@ -128,6 +130,13 @@ impl<'a> Raw<'a> {
         self
     }
 
+    /// What the gateway is called.
+    #[must_use]
+    pub fn node(mut self, node: Value) -> Self {
+        self.node = node;
+        self
+    }
+
     /// Adds a field to the line of a request.
     #[must_use]
     pub fn log(mut self, field: &str, format: &str) -> Self {
@@ -166,7 +175,7 @@ impl<'a> Raw<'a> {
         let mut listener = json!({"name": "public", "address": socket(self.places.listen),
             "filter_chains": [{"filters": [manager]}]});
         extend(&mut listener, self.listener);
-        let all = json!({"admin": {"address": socket(self.places.admin)},
+        let all = json!({"node": self.node, "admin": {"address": socket(self.places.admin)},
             "static_resources": {"listeners": [listener], "clusters": self.clusters}});
         serde_json::to_string_pretty(&all).expect("a JSON value can be written")
     }

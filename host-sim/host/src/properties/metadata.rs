@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::value::Value;
-use crate::config::Plain;
+use crate::config::{Locality, Node, Plain};
 
 const NULL: u8 = 1 << 3;
 const NUMBER: u8 = 2 << 3 | 1;
@@ -11,14 +11,17 @@ const TEXT: u8 = 3 << 3 | 2;
 const BOOL: u8 = 4 << 3;
 const STRUCT: u8 = 5 << 3 | 2;
 const LIST: u8 = 6 << 3 | 2;
-/// First and second field of a message, with a length.
+/// Fields of a message, with a length.
 const FIRST: u8 = 1 << 3 | 2;
 const SECOND: u8 = 2 << 3 | 2;
+const THIRD: u8 = 3 << 3 | 2;
+const FOURTH: u8 = 4 << 3 | 2;
+const SIXTH: u8 = 6 << 3 | 2;
 
 /// Namespaces of values.
 type Namespaces = BTreeMap<String, BTreeMap<String, Plain>>;
 
-/// The message with these namespaces in `filter_metadata`; only strings, numbers and the like are modelled.
+/// The message with these namespaces in `filter_metadata`; typed metadata are not modelled.
 pub(super) fn message(namespaces: &Namespaces) -> Value {
     let fields = namespaces.iter().map(|(name, fields)| {
         let fields = fields
@@ -39,34 +42,57 @@ pub(super) fn message(namespaces: &Namespaces) -> Value {
     )
 }
 
-/// A locality that is not configured.
-pub(super) fn locality() -> Value {
-    Value::empty_message(&[
-        ("region", "".into()),
-        ("zone", "".into()),
-        ("sub_zone", "".into()),
-    ])
+/// A locality; nothing is set in one that is not configured.
+pub(super) fn locality(place: &Locality) -> Value {
+    let Locality {
+        region,
+        zone,
+        sub_zone,
+    } = place;
+    let mut bytes = Vec::new();
+    put_text(&mut bytes, FIRST, region);
+    put_text(&mut bytes, SECOND, zone);
+    put_text(&mut bytes, THIRD, sub_zone);
+    let fields = vec![
+        ("region", region.as_str().into()),
+        ("zone", zone.as_str().into()),
+        ("sub_zone", sub_zone.as_str().into()),
+    ];
+    Value::Message(fields, bytes)
 }
 
-/// The node, which cannot be configured. What Envoy says of its own build is left out.
-pub(super) fn node() -> Value {
+/// The node. What Envoy says of its own build is left out.
+pub(super) fn node(node: &Node) -> Value {
     let name = "envoy";
+    let place = node.locality.clone().unwrap_or_default();
     let mut bytes = Vec::new();
-    put(&mut bytes, 6 << 3 | 2, name.as_bytes());
-    Value::Message(
-        vec![
-            ("id", "".into()),
-            ("cluster", "".into()),
-            ("metadata", Value::empty_map()),
-            ("dynamic_parameters", Value::empty_map()),
-            ("locality", locality()),
-            ("user_agent_name", name.into()),
-            ("user_agent_version", "".into()),
-            ("client_features", Value::List(Vec::new())),
-            ("listening_addresses", Value::List(Vec::new())),
-        ],
-        bytes,
-    )
+    put_text(&mut bytes, FIRST, &node.id);
+    put_text(&mut bytes, SECOND, &node.cluster);
+    if !node.metadata.is_empty() {
+        put(&mut bytes, THIRD, &struct_bytes(&node.metadata));
+    }
+    if node.locality.is_some() {
+        put(
+            &mut bytes,
+            FOURTH,
+            &locality(&place).serialised().unwrap_or_default(),
+        );
+    }
+    put(&mut bytes, SIXTH, name.as_bytes());
+    let metadata = node.metadata.iter();
+    let metadata = metadata.map(|(key, value)| (key.clone(), value.into()));
+    let fields = vec![
+        ("id", node.id.as_str().into()),
+        ("cluster", node.cluster.as_str().into()),
+        ("metadata", Value::Map(metadata.collect())),
+        ("dynamic_parameters", Value::empty_map()),
+        ("locality", locality(&place)),
+        ("user_agent_name", name.into()),
+        ("user_agent_version", "".into()),
+        ("client_features", Value::List(Vec::new())),
+        ("listening_addresses", Value::List(Vec::new())),
+    ];
+    Value::Message(fields, bytes)
 }
 
 /// `google.protobuf.Struct`.
@@ -109,6 +135,13 @@ fn put_entry(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     put(out, FIRST, &entry);
 }
 
+/// A text, which is left out if it is empty.
+fn put_text(out: &mut Vec<u8>, tag: u8, text: &str) {
+    if !text.is_empty() {
+        put(out, tag, text.as_bytes());
+    }
+}
+
 /// A field with a length, even if there is nothing in it.
 fn put(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.push(tag);
@@ -138,6 +171,26 @@ mod tests {
             b"\n\x1e\n\x08dragoman\x12\x12\n\x10\n\x04role\x12\x08\x1a\x06public"
         );
         assert_eq!(message(&BTreeMap::new()).serialised(), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn of_a_node_what_is_configured_is_there() {
+        let here = Node {
+            id: "n".to_owned(),
+            cluster: String::new(),
+            metadata: BTreeMap::from([("k".to_owned(), Plain::Bool(true))]),
+            locality: Some(Locality {
+                zone: "z".to_owned(),
+                ..Locality::default()
+            }),
+        };
+        assert_eq!(
+            node(&here).serialised().unwrap(),
+            b"\n\x01n\x1a\x09\n\x07\n\x01k\x12\x02\x20\x01\x22\x03\x12\x01z2\x05envoy"
+        );
+        assert_eq!(node(&Node::default()).serialised().unwrap(), b"2\x05envoy");
+        let zone = node(&here).below("locality").unwrap().below("zone");
+        assert_eq!(zone, Some("z".into()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::metadata;
 use super::value::Value;
 use crate::abi::{Answer, Refusal};
+use crate::config::Locality;
 use crate::host_calls::Guest;
 
 impl Guest<'_> {
@@ -48,7 +49,10 @@ impl Guest<'_> {
             "port" => info
                 .upstream_address
                 .map(|address| u64::from(address.port()).into()),
-            "locality" => info.upstream_address.map(|_| metadata::locality()),
+            "locality" => {
+                let nowhere = Locality::default();
+                info.upstream_address.map(|_| metadata::locality(&nowhere))
+            }
             "request_attempt_count" => Some(u64::from(info.attempts).into()),
             // Empty as long as nothing failed, absent before the first attempt.
             "transport_failure_reason" => {
@@ -70,7 +74,7 @@ impl Guest<'_> {
 
     pub(super) fn xds(&mut self, field: &str) -> Option<Value> {
         if field == "node" {
-            return Some(metadata::node());
+            return Some(metadata::node(&self.engine.process.config().node));
         }
         let key = self.stream_key()?;
         let stream = self.stream()?;

@@ -63,11 +63,6 @@ impl From<&Plain> for Value {
 }
 
 impl Value {
-    /// Nothing but its form: a message without a field that is set.
-    pub(super) fn empty_message(fields: &[(&'static str, Value)]) -> Self {
-        Value::Message(fields.to_vec(), Vec::new())
-    }
-
     /// A map without entries.
     pub(super) fn empty_map() -> Self {
         Value::Map(Vec::new())

@@ -3,14 +3,14 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use host_sim_host::Process;
-use host_sim_host::config::Bootstrap;
-use host_sim_host::io::{Command, Event, Now, StreamId, UpstreamId};
+use host_sim_host::config::{Bootstrap, Node};
+use host_sim_host::io::{Command, Event, LookupId, Now, StreamId, UpstreamId};
 use host_sim_server::client::connection::{self, Entrance};
 use host_sim_server::clock::Clock;
 use host_sim_server::driver::{Driver, Engine};
@@ -55,6 +55,7 @@ impl Gateway {
             listeners: Vec::new(),
             clusters: BTreeMap::new(),
             stats_tags: Vec::new(),
+            node: Node::default(),
         };
         let process = Process::new(nothing, BTreeMap::new(), 1);
         let driver = Driver::new(
@@ -86,6 +87,25 @@ impl Gateway {
         self.seen.borrow().iter().any(is_it)
     }
 
+    /// Waits until so many names have their answer.
+    pub async fn until_resolved(&self, wanted: usize) {
+        let resolved = |event: &&Event| matches!(event, Event::Resolved { .. });
+        while self.seen.borrow().iter().filter(resolved).count() < wanted {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// What was found of the name whose answer was that.
+    pub fn addresses(&self, number: usize) -> Vec<IpAddr> {
+        let seen = self.seen.borrow();
+        let resolved = seen.iter().filter_map(|event| match event {
+            Event::Resolved { addresses, .. } => Some(addresses.clone()),
+            _ => None,
+        });
+        let mut resolved = resolved.skip(number);
+        resolved.next().expect("it was told")
+    }
+
     /// Adds up a number of all events until it has not grown for a while.
     pub async fn until_still(&self, measure: impl Fn(&Event) -> usize) -> usize {
         let mut last = 0;
@@ -110,6 +130,14 @@ impl Engine for Proxy {
                 end_stream,
                 ..
             } => {
+                let path = headers.iter().find(|(name, _)| name == b":path");
+                let name = path.and_then(|(_, path)| path.strip_prefix(b"/name/"));
+                if let Some(name) = name {
+                    self.commands.push(Command::Resolve {
+                        lookup: LookupId(stream.0),
+                        name: String::from_utf8_lossy(name).into_owned(),
+                    });
+                }
                 let upstream = upstream_of(stream);
                 self.clients.insert(upstream, stream);
                 self.commands.push(Command::OpenUpstream {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use host_sim_host::abi::watch::{Watcher, watched};
 use host_sim_host::config::{
     Bootstrap, Cluster, ClusterChoice, EscapedSlashes, FailurePolicy, Forward,
-    HttpConnectionManager, Listener, LoadBalancing, PathMatch, Plugin, RetryPolicy, Route,
+    HttpConnectionManager, Listener, LoadBalancing, Node, PathMatch, Plugin, RetryPolicy, Route,
     RouteAction, Router, UnderscoreHeaders, VirtualHost, VmConfig,
 };
 use host_sim_host::io::{Command, Event, Headers, Now, StreamId, UpstreamId};
@@ -117,6 +117,7 @@ fn config(code_path: &Path) -> Bootstrap {
         }],
         clusters: BTreeMap::from([("workers".to_owned(), cluster)]),
         stats_tags: Vec::new(),
+        node: Node::default(),
     }
 }
 

@@ -72,8 +72,8 @@ fn a_field_without_a_place_in_the_model_is_named_with_its_path() {
     check(&[
         (
             "static_resources:",
-            "node: {id: a}\nstatic_resources:",
-            "line 1: node: not modelled by host-sim",
+            "node: {id: a, user_agent_name: b}\nstatic_resources:",
+            "line 1: node.user_agent_name: not modelled by host-sim",
         ),
         (
             "  clusters:",

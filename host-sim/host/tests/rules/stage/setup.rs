@@ -8,7 +8,7 @@ use std::time::Duration;
 use host_sim_host::abi::watch::{Watcher, watched};
 use host_sim_host::config::{
     AccessLog, Bootstrap, Cluster, ClusterChoice, EscapedSlashes, FailurePolicy, Forward,
-    HttpConnectionManager, JsonFormat, Listener, LoadBalancing, PathMatch, Plain, Plugin,
+    HttpConnectionManager, JsonFormat, Listener, LoadBalancing, Node, PathMatch, Plain, Plugin,
     RetryPolicy, Route, RouteAction, Router, UnderscoreHeaders, VirtualHost, VmConfig,
 };
 use host_sim_host::io::Now;
@@ -143,6 +143,7 @@ impl Setup {
             listeners: vec![listener],
             clusters: BTreeMap::from([("workers".to_owned(), cluster("workers", &[1, 2, 3]))]),
             stats_tags: Vec::new(),
+            node: Node::default(),
         };
         let scripts = filters
             .iter()

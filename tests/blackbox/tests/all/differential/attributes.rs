@@ -316,3 +316,45 @@ fn metadata_of_a_listener_have_the_kinds_of_json() {
     assert_eq!(answers("map/a/b"), "0 \"c\"");
     assert_eq!(answers("list/9"), "1");
 }
+
+#[test]
+fn a_node_is_what_the_configuration_says() {
+    let paths = [
+        "id",
+        "cluster",
+        "metadata",
+        "metadata/a",
+        "metadata/a/b",
+        "metadata/none",
+        "locality",
+        "locality/region",
+        "locality/zone",
+        "locality/sub_zone",
+        "locality/none",
+        "user_agent_version",
+        "dynamic_parameters",
+        "listening_addresses",
+    ];
+    let script: String = ["configure", "request_headers"]
+        .iter()
+        .flat_map(|callback| {
+            paths.map(|path| format!("{callback}: get_property xds/node/{path}\n"))
+        })
+        .collect();
+
+    let seen = Case::new()
+        .filter(scripted("a", &script))
+        .shape(|raw| {
+            raw.node(
+                json!({"id": "here", "cluster": "shop", "metadata": {"a": {"b": [1, "x"]}},
+                "locality": {"region": "r", "zone": "z"}}),
+            )
+        })
+        .run(|client| drop(client.get("/readyz")));
+
+    assert_eq!(seen.answers("get_property xds/node/id"), ["0 \"here\""; 2]);
+    assert_eq!(
+        seen.answers("get_property xds/node/locality/zone"),
+        ["0 \"z\""; 2]
+    );
+}
