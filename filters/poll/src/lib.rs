@@ -1,9 +1,15 @@
 #![doc = include_str!("../README.md")]
 
 mod config;
+mod credential;
+mod key_table;
 mod lease;
+mod meters;
 mod models;
+mod page;
 mod probe;
 mod service;
+mod source;
+mod workers;
 
 pub use config::Poll;

@@ -2,15 +2,11 @@
 
 use std::time::Duration;
 
-use dragoman_contract::{Health, names};
-use dragoman_sdk::host::{Cas, Clock, Level, Shared};
-use dragoman_sdk::{Callout, CalloutResponse, HostResult, Root};
-use dragoman_slots::{Swap, swap};
+use dragoman_sdk::host::{Cas, Clock, Shared};
+use dragoman_sdk::{CalloutResponse, HostResult, Root};
 
-use crate::config::{Asked, Poll};
+use crate::config::Poll;
 use crate::lease::{self, Lease};
-use crate::models;
-use crate::probe::{Pending, Question, is_ready, next};
 
 /// Time between two ticks: a good part of the shortest interval, one second, and cheap, since most
 /// ticks only renew the lease.
@@ -20,41 +16,36 @@ impl Poll {
     pub(crate) fn tick(&mut self, cx: &mut Root<'_>) -> HostResult<()> {
         let now = cx.monotonic();
         if !self.holds_lease(cx, now)? {
+            if let Some(keys) = &mut self.keys {
+                keys.rest();
+            }
             return Ok(());
         }
-        let token = probe_token(cx)?;
-        for index in 0..self.workers.len() {
-            let Some(worker) = self.workers.get(index) else {
-                continue;
-            };
-            let due = worker.state.due.is_none_or(|due| due <= now);
-            if due && !worker.state.asking {
-                self.ask(cx, index, Question::Ready, &token)?;
-            }
+        // What one of them cannot do does not keep the other from its work.
+        let keys = match &mut self.keys {
+            Some(keys) => keys.tick(cx, now),
+            None => Ok(()),
+        };
+        if let Some(workers) = &mut self.workers {
+            workers.tick(cx, now)?;
         }
-        Ok(())
+        keys
     }
 
     pub(crate) fn answered(
         &mut self,
         cx: &mut Root<'_>,
         token: u32,
-        response: &CalloutResponse,
+        response: CalloutResponse,
     ) -> HostResult<()> {
-        let Some(Pending { worker, question }) = self.pending.remove(&token) else {
-            return Ok(());
-        };
-        match question {
-            Question::Ready => {
-                let ready = is_ready(response.status());
-                self.found(cx, worker, ready, response.status())?;
-                if ready {
-                    let token = probe_token(cx)?;
-                    self.ask(cx, worker, Question::Models, &token)?;
-                }
-                Ok(())
-            }
-            Question::Models => self.listed(cx, worker, response),
+        if let Some(keys) = &mut self.keys
+            && keys.waits_for(token)
+        {
+            return keys.answered(cx, response);
+        }
+        match &mut self.workers {
+            Some(workers) => workers.answered(cx, token, &response),
+            None => Ok(()),
         }
     }
 
@@ -69,129 +60,4 @@ impl Poll {
             None => Ok(false),
         }
     }
-
-    fn ask(
-        &mut self,
-        cx: &mut Root<'_>,
-        index: usize,
-        question: Question,
-        token: &str,
-    ) -> HostResult<()> {
-        let (now, random) = (cx.monotonic(), cx.random());
-        let Some(worker) = self.workers.get_mut(index) else {
-            return Ok(());
-        };
-        if question == Question::Ready {
-            worker.state.due = Some(next(now, self.interval, random));
-        }
-        let path = match question {
-            Question::Ready => &self.ready_path,
-            Question::Models => &self.models_path,
-        };
-        let callout = callout(worker, path, token, self.timeout);
-        match cx.dispatch(&callout) {
-            Ok(sent) => {
-                worker.state.asking = true;
-                self.pending.insert(
-                    sent,
-                    Pending {
-                        worker: index,
-                        question,
-                    },
-                );
-                Ok(())
-            }
-            // Envoy has no member for the address, or is at a limit of its own.
-            Err(_) if question == Question::Ready => self.found(cx, index, false, None),
-            Err(_) => Ok(()),
-        }
-    }
-
-    fn found(
-        &mut self,
-        cx: &mut Root<'_>,
-        index: usize,
-        ready: bool,
-        status: Option<u16>,
-    ) -> HostResult<()> {
-        let Some(worker) = self.workers.get_mut(index) else {
-            return Ok(());
-        };
-        worker.state.asking = false;
-        let before = worker.state.ready.replace(ready);
-        if before != Some(ready) {
-            let status = status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
-            let (level, word) = if ready {
-                (Level::Info, "ready")
-            } else {
-                (Level::Warn, "not ready")
-            };
-            cx.log(level, &format!("worker {}: {word} ({status})", worker.id));
-        }
-        self.publish(cx, index)
-    }
-
-    fn listed(
-        &mut self,
-        cx: &mut Root<'_>,
-        index: usize,
-        response: &CalloutResponse,
-    ) -> HostResult<()> {
-        let Some(worker) = self.workers.get_mut(index) else {
-            return Ok(());
-        };
-        worker.state.asking = false;
-        if response.status() == Some(200) {
-            // An answer that cannot be read leaves the list as it was.
-            if let Some(ids) = models::ids(&response.body) {
-                worker.state.models = Some(ids);
-            }
-        }
-        self.publish(cx, index)
-    }
-
-    fn publish(&self, cx: &mut Root<'_>, index: usize) -> HostResult<()> {
-        let Some(worker) = self.workers.get(index) else {
-            return Ok(());
-        };
-        let models = worker.state.models.as_ref();
-        let record = Health {
-            ready: worker.state.ready.unwrap_or(false),
-            models: models.map(|models| models.iter().map(String::as_str).collect()),
-            checked: cx.monotonic(),
-        };
-        // The holder of the lease is the only writer.
-        cx.swap_shared(&Health::key(&worker.id), &record.encode(), Cas::ANY)
-            .map(|_| ())
-    }
-}
-
-fn callout(worker: &Asked, path: &str, token: &str, timeout: Duration) -> Callout {
-    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    Callout {
-        cluster: worker.cluster.clone(),
-        headers: vec![
-            header(":method", "GET"),
-            header(":path", path),
-            header(":authority", &worker.address),
-            header(names::ENDPOINT_LIST, &worker.address),
-            header(names::PROBE, token),
-        ],
-        body: Vec::new(),
-        timeout,
-    }
-}
-
-/// The token that marks callouts of this process, made by whoever is first. Empty, which `attempt`
-/// takes for none, where every race for it is lost.
-fn probe_token(cx: &mut Root<'_>) -> HostResult<String> {
-    let own = format!("{:016x}{:016x}", cx.random(), cx.random());
-    let agreed = swap(cx, names::PROBE_TOKEN_KEY, |token| {
-        if token.is_empty() {
-            Swap::Write(own.clone().into_bytes(), own.clone())
-        } else {
-            Swap::Keep(String::from_utf8_lossy(token).into_owned())
-        }
-    })?;
-    Ok(agreed.unwrap_or_default())
 }

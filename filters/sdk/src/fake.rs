@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::flow::Callout;
 use crate::host::{
-    Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Pairs,
-    Shared, first_value,
+    Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Metric,
+    MetricKind, Metrics, Pairs, Shared, first_value,
 };
 use crate::{Action, CalloutResponse, Environment, Filter, Plugin, Root, Stream};
 
@@ -77,6 +77,9 @@ pub struct FakeHost {
     pub resumed: usize,
     /// Log lines.
     pub logged: Vec<String>,
+    /// Metrics in the order in which they were defined: name, kind and value, of a histogram the
+    /// sum.
+    pub metrics: Vec<(String, MetricKind, u64)>,
 }
 
 fn absent(call: &'static str) -> HostError {
@@ -231,6 +234,53 @@ impl Clock for FakeHost {
 
     fn random(&mut self) -> u64 {
         self.random.pop_front().unwrap_or(0)
+    }
+}
+
+impl FakeHost {
+    /// Value of a metric; `None` if nobody defined it.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<u64> {
+        let (_, _, value) = self.metrics.iter().find(|(known, _, _)| known == name)?;
+        Some(*value)
+    }
+
+    fn change_metric(
+        &mut self,
+        metric: Metric,
+        call: &'static str,
+        change: impl FnOnce(MetricKind, u64) -> u64,
+    ) -> HostResult<()> {
+        let index = usize::try_from(metric.0).unwrap_or(usize::MAX);
+        let (_, kind, value) = self.metrics.get_mut(index).ok_or_else(|| absent(call))?;
+        *value = change(*kind, *value);
+        Ok(())
+    }
+}
+
+impl Metrics for FakeHost {
+    fn define_metric(&mut self, kind: MetricKind, name: &str) -> HostResult<Metric> {
+        let known = self.metrics.iter().position(|(known, _, _)| known == name);
+        let index = known.unwrap_or(self.metrics.len());
+        match self.metrics.get(index) {
+            Some((_, other, _)) if *other != kind => return Err(absent("define_metric")),
+            Some(_) => {}
+            None => self.metrics.push((name.to_owned(), kind, 0)),
+        }
+        Ok(Metric(u32::try_from(index).unwrap_or(u32::MAX)))
+    }
+
+    fn record_metric(&mut self, metric: Metric, value: u64) -> HostResult<()> {
+        self.change_metric(metric, "record_metric", |kind, old| match kind {
+            MetricKind::Histogram => old.saturating_add(value),
+            MetricKind::Counter | MetricKind::Gauge => value,
+        })
+    }
+
+    fn increment_metric(&mut self, metric: Metric, by: i64) -> HostResult<()> {
+        self.change_metric(metric, "increment_metric", |_, old| {
+            old.saturating_add_signed(by)
+        })
     }
 }
 

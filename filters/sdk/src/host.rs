@@ -159,6 +159,42 @@ pub trait Clock {
     fn random(&mut self) -> u64;
 }
 
+/// What a number that everybody can see is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// Only grows.
+    Counter = 0,
+    /// Goes up and down.
+    Gauge = 1,
+    /// Many values, of which the distribution is shown.
+    Histogram = 2,
+}
+
+/// A metric that was defined, in this module and thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric(pub u32);
+
+/// Numbers that the host shows to whoever asks for its statistics. One of a name is the same for
+/// all threads and modules.
+pub trait Metrics {
+    /// Defines a metric; of one that is there the same comes back. Labels follow the name, as in
+    /// `polls;outcome=failed`.
+    ///
+    /// # Errors
+    /// When there is one of another kind.
+    fn define_metric(&mut self, kind: MetricKind, name: &str) -> HostResult<Metric>;
+    /// Sets a gauge, adds a value to a histogram.
+    ///
+    /// # Errors
+    /// When there is no such metric.
+    fn record_metric(&mut self, metric: Metric, value: u64) -> HostResult<()>;
+    /// Adds to a counter, or to a gauge.
+    ///
+    /// # Errors
+    /// When there is no such metric.
+    fn increment_metric(&mut self, metric: Metric, by: i64) -> HostResult<()>;
+}
+
 /// What only [`crate::Stream`] asks of a host.
 pub trait Control {
     /// Answers the request here.
@@ -188,5 +224,5 @@ pub enum Level {
 }
 
 /// All of it.
-pub trait Host: Headers + Body + Bus + Shared + Clock + Control {}
-impl<T: Headers + Body + Bus + Shared + Clock + Control> Host for T {}
+pub trait Host: Headers + Body + Bus + Shared + Clock + Metrics + Control {}
+impl<T: Headers + Body + Bus + Shared + Clock + Metrics + Control> Host for T {}

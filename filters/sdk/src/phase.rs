@@ -1,7 +1,7 @@
 //! What each phase of a request can reach.
 //!
-//! Shared data, time and chance are there in every phase, as the traits [`Shared`] and [`Clock`],
-//! so that a piece of a filter can work in any of them.
+//! Shared data, time and chance, and metrics are there in every phase, as the traits [`Shared`],
+//! [`Clock`] and [`Metrics`], so that a piece of a filter can work in any of them.
 //!
 //! Envoy hands the request headers on when a filter continues; from then on they cannot be read or
 //! written. So they are methods of the request phases only, and asking for them later does not
@@ -18,7 +18,10 @@ use std::time::Duration;
 use dragoman_contract::names::{INTERNAL_ROLE, LISTENER_ROLE, is_reserved};
 
 use crate::flow::Callout;
-use crate::host::{Buffer, Cas, Clock, Host, HostResult, Level, Map, Pairs, Shared, status};
+use crate::host::{
+    Buffer, Cas, Clock, Host, HostResult, Level, Map, Metric, MetricKind, Metrics, Pairs, Shared,
+    status,
+};
 
 /// The host calls of one phase.
 pub(crate) type HostRef<'h> = &'h mut dyn Host;
@@ -69,6 +72,18 @@ macro_rules! phase {
             }
             fn random(&mut self) -> u64 {
                 self.host.random()
+            }
+        }
+
+        impl Metrics for $name<'_> {
+            fn define_metric(&mut self, kind: MetricKind, name: &str) -> HostResult<Metric> {
+                self.host.define_metric(kind, name)
+            }
+            fn record_metric(&mut self, metric: Metric, value: u64) -> HostResult<()> {
+                self.host.record_metric(metric, value)
+            }
+            fn increment_metric(&mut self, metric: Metric, by: i64) -> HostResult<()> {
+                self.host.increment_metric(metric, by)
             }
         }
 

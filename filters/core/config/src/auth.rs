@@ -2,6 +2,7 @@
 
 use crate::error::ConfigError;
 use crate::key::{self, ApiKey};
+use crate::key_store::{KeyStore, key_store};
 use crate::raw::{Raw, shown_text};
 use crate::read::{list, object, whole, word};
 use crate::tenant::TenantIndex;
@@ -26,6 +27,8 @@ pub struct Auth {
     /// Most requests per key and Envoy worker thread whose body is still being received, 1 to
     /// [`MAX_UPLOADS`].
     pub max_uploads: u32,
+    /// Where more keys come from at run time; `None`: from nowhere.
+    pub key_store: Option<KeyStore>,
     /// Indices of `keys`, ordered by digest.
     by_digest: Vec<usize>,
 }
@@ -57,6 +60,7 @@ impl Auth {
             mode: AuthMode::On,
             keys: Vec::new(),
             max_uploads: DEFAULT_UPLOADS,
+            key_store: None,
             by_digest: Vec::new(),
         }
     }
@@ -64,7 +68,7 @@ impl Auth {
 
 /// The section.
 pub(crate) fn auth(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Auth, ConfigError> {
-    object(raw, &["mode", "keys", "max_uploads"], |fields| {
+    object(raw, &["mode", "keys", "max_uploads", "key_store"], |fields| {
         let words = [("on", AuthMode::On), ("off", AuthMode::Off)];
         let mode = fields.optional("mode", |raw| word(raw, &words))?;
         // A key in the wrong place must not end up in Envoy's log.
@@ -73,12 +77,18 @@ pub(crate) fn auth(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Auth, ConfigE
             .map_err(ConfigError::without_value)?
             .unwrap_or_default();
         let max_uploads = fields.optional("max_uploads", |raw| whole(raw, 1, MAX_UPLOADS))?;
+        let key_store = fields.optional("key_store", key_store)?;
+        if mode == Some(AuthMode::Off) && key_store.is_some() {
+            let reason = "needs auth.mode on: without it nobody shows a key";
+            return Err(ConfigError::new(reason).in_field("key_store"));
+        }
         let mut by_digest: Vec<usize> = (0..keys.len()).collect();
         by_digest.sort_by_key(|index| keys.get(*index).map(|key| key.sha256));
         Ok(Auth {
             mode: mode.unwrap_or(AuthMode::On),
             keys,
             max_uploads: max_uploads.unwrap_or(DEFAULT_UPLOADS),
+            key_store,
             by_digest,
         })
     })

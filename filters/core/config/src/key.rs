@@ -38,7 +38,33 @@ pub struct ApiKey {
 
 /// One record.
 pub(crate) fn key(raw: &Raw) -> Result<ApiKey, ConfigError> {
-    const OWN_FIELDS: [&str; 5] = ["id", "sha256", "generation", "not_before", "expires_at"];
+    refuse_literal(raw)?;
+    object(raw, &[OWN_FIELDS, &GRANT_FIELDS].concat(), key_of)
+}
+
+/// Fields of an object that [`key_of`] reads beside [`GRANT_FIELDS`].
+pub(crate) const OWN_FIELDS: &[&str] = &["id", "sha256", "generation", "not_before", "expires_at"];
+
+/// The record among the fields of an object.
+pub(crate) fn key_of(fields: &mut Fields<'_>) -> Result<ApiKey, ConfigError> {
+    let key = ApiKey {
+        id: fields.required("id", |raw| id(raw, MAX_KEY_ID_BYTES))?,
+        sha256: fields.required("sha256", digest)?,
+        generation: fields.optional("generation", |raw| whole(raw, 1, MAX_GENERATION))?,
+        not_before: instant(fields, "not_before")?,
+        expires_at: instant(fields, "expires_at")?,
+        grant: grant(fields)?,
+    };
+    match (key.not_before, key.expires_at) {
+        (Some(start), Some(end)) if start >= end => {
+            Err(ConfigError::new("must lie before expires_at").in_field("not_before"))
+        }
+        _ => Ok(key),
+    }
+}
+
+/// Refuses a key where a record should be.
+pub(crate) fn refuse_literal(raw: &Raw) -> Result<(), ConfigError> {
     let literal = match raw {
         Raw::Text(_) => true,
         Raw::Object(entries) => entries
@@ -50,23 +76,7 @@ pub(crate) fn key(raw: &Raw) -> Result<ApiKey, ConfigError> {
         let reason = "must not hold the key itself, which config dumps show: give its digest as {\"sha256\": \"<64 lower-case hex digits>\"}";
         return Err(ConfigError::new(reason));
     }
-    let known = [&OWN_FIELDS[..], &GRANT_FIELDS].concat();
-    object(raw, &known, |fields| {
-        let key = ApiKey {
-            id: fields.required("id", |raw| id(raw, MAX_KEY_ID_BYTES))?,
-            sha256: fields.required("sha256", digest)?,
-            generation: fields.optional("generation", |raw| whole(raw, 1, MAX_GENERATION))?,
-            not_before: instant(fields, "not_before")?,
-            expires_at: instant(fields, "expires_at")?,
-            grant: grant(fields)?,
-        };
-        match (key.not_before, key.expires_at) {
-            (Some(start), Some(end)) if start >= end => {
-                Err(ConfigError::new("must lie before expires_at").in_field("not_before"))
-            }
-            _ => Ok(key),
-        }
-    })
+    Ok(())
 }
 
 /// What must hold among keys: ids and digests are unique, and of no application more than

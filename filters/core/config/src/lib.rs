@@ -10,6 +10,9 @@ mod health;
 mod hosts;
 mod idempotency;
 mod key;
+mod key_page;
+mod key_record;
+mod key_store;
 mod limit;
 mod raw;
 mod read;
@@ -38,6 +41,8 @@ pub use idempotency::{
     MIN_TTL_S, OnUnknown,
 };
 pub use key::{ApiKey, MAX_GENERATION, MAX_KEY_ID_BYTES, MAX_LIVE_GENERATIONS};
+pub use key_page::{KeyPage, MAX_PAGE_BYTES, MAX_PAGE_KEYS, PolledKey, key_page};
+pub use key_store::{KeyStore, MAX_POLL_SECONDS, MAX_POLL_TIMEOUT_MS};
 pub use limit::{
     Dimension, Limit, MAX_BURST, MAX_LIMIT_NAME_BYTES, MAX_LIMITS, MAX_PER_SECOND, MAX_REFILL_S,
 };

@@ -108,7 +108,7 @@ fn cluster(raw: &Raw) -> Result<String, ConfigError> {
 
 /// The address is compared with what Envoy prints in `upstream.address`, so only forms that have
 /// one spelling are taken.
-fn address(raw: &Raw) -> Result<SocketAddr, ConfigError> {
+pub(crate) fn address(raw: &Raw) -> Result<SocketAddr, ConfigError> {
     let Ok(address) = text(raw)?.parse::<SocketAddr>() else {
         return Err(ConfigError::of(raw, "must be an IP address and a port"));
     };
@@ -130,7 +130,7 @@ fn address(raw: &Raw) -> Result<SocketAddr, ConfigError> {
     Ok(address)
 }
 
-fn credential(raw: &Raw) -> Result<Credential, ConfigError> {
+pub(crate) fn credential(raw: &Raw) -> Result<Credential, ConfigError> {
     let literal = match raw {
         Raw::Text(_) => true,
         Raw::Object(entries) => entries.iter().any(|(key, _)| key == "value"),

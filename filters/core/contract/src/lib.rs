@@ -10,7 +10,7 @@ pub mod paths;
 pub mod plan;
 pub mod records;
 pub mod scopes;
-mod wire;
+pub mod wire;
 
 pub use errors::{Code, Dialect, ErrorBody};
 pub use health::Health;

@@ -12,6 +12,10 @@ pub const PROBE: &str = "x-dragoman-probe";
 /// nobody else can have `attempt` present a worker's credential.
 pub const PROBE_TOKEN_KEY: &str = "dragoman/1/probe_token";
 
+/// Cluster of the control plane that hands out keys. The configuration keeps its beginning from
+/// workers.
+pub const CONTROL_CLUSTER: &str = "dragoman-control";
+
 /// Every internal header starts with this.
 pub const INTERNAL_PREFIX: &str = "x-dragoman-";
 /// Envoy's own control headers start with this; a client may set none of them.

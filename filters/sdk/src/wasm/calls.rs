@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::env::Random;
 use crate::flow::Callout;
 use crate::host::{
-    Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Pairs,
-    Shared,
+    Body, Buffer, Bus, Cas, Clock, Control, Headers, HostError, HostResult, Level, Map, Metric,
+    MetricKind, Metrics, Pairs, Shared,
 };
 
 const OK: u32 = 0;
@@ -85,6 +85,9 @@ unsafe extern "C" {
     ) -> u32;
     fn proxy_continue_stream(stream: u32) -> u32;
     fn proxy_set_tick_period_milliseconds(period: u32) -> u32;
+    fn proxy_define_metric(kind: u32, name: *const u8, length: usize, metric: *mut u32) -> u32;
+    fn proxy_record_metric(metric: u32, value: u64) -> u32;
+    fn proxy_increment_metric(metric: u32, by: i64) -> u32;
 }
 
 /// The host behind the current callback.
@@ -336,6 +339,31 @@ impl Clock for WasmHost {
 
     fn random(&mut self) -> u64 {
         Random::next()
+    }
+}
+
+impl Metrics for WasmHost {
+    fn define_metric(&mut self, kind: MetricKind, name: &str) -> HostResult<Metric> {
+        let mut metric = 0;
+        // SAFETY: `name` outlives the call, the other pointer is to a live local.
+        let status =
+            unsafe { proxy_define_metric(kind as u32, name.as_ptr(), name.len(), &mut metric) };
+        check("define_metric", status)?;
+        Ok(Metric(metric))
+    }
+
+    fn record_metric(&mut self, metric: Metric, value: u64) -> HostResult<()> {
+        // SAFETY: no memory is involved.
+        check("record_metric", unsafe {
+            proxy_record_metric(metric.0, value)
+        })
+    }
+
+    fn increment_metric(&mut self, metric: Metric, by: i64) -> HostResult<()> {
+        // SAFETY: no memory is involved.
+        check("increment_metric", unsafe {
+            proxy_increment_metric(metric.0, by)
+        })
     }
 }
 
