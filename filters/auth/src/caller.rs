@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dragoman_config::{ApiKey, Gateway, Grant, Tenant};
+use dragoman_config::{ApiKey, Gateway, Grant, PolledKey, Tenant};
 use dragoman_contract::Identity;
 
 use crate::reason::Reason;
@@ -15,6 +15,8 @@ pub(crate) struct Caller<'a> {
     pub generation: Option<u32>,
     /// Unix seconds between which the credential is valid, the first included.
     pub valid: (Option<u64>, Option<u64>),
+    /// Whether the credential was taken back before its time was over.
+    pub revoked: bool,
     pub grant: &'a Grant,
     /// Index of the tenant; `None`: the document has none of this id.
     pub tenant: Option<usize>,
@@ -27,13 +29,25 @@ impl<'a> Caller<'a> {
             id: &key.id,
             generation: key.generation,
             valid: (key.not_before, key.expires_at),
+            revoked: false,
             grant: &key.grant,
             tenant: gateway.tenant_index(&key.grant.tenant),
         }
     }
 
+    /// Who has this key of the table.
+    pub(crate) fn of_polled(gateway: &Gateway, polled: &'a PolledKey) -> Self {
+        Self {
+            revoked: polled.revoked,
+            ..Self::of_key(gateway, &polled.key)
+        }
+    }
+
     /// Why the credential is not good now; `now` is asked only for one that is not always good.
     pub(crate) fn lapse(&self, now: impl FnOnce() -> Duration) -> Option<Reason> {
+        if self.revoked {
+            return Some(Reason::Revoked);
+        }
         if self.valid == (None, None) {
             return None;
         }

@@ -6,6 +6,7 @@ use dragoman_config::{AuthMode, Endpoint, Gateway};
 use dragoman_sdk::{Environment, Plugin};
 
 use crate::filter::Authenticating;
+use crate::polled::Polled;
 use crate::uploads::Uploads;
 
 /// The configured filter.
@@ -14,6 +15,8 @@ pub struct Auth {
     pub(crate) gateway: Gateway,
     /// Whether it matters by which listener a request comes in.
     pub(crate) tells_listeners_apart: bool,
+    /// Keys that are read at run time.
+    pub(crate) polled: Polled,
     /// Of this thread alone.
     pub(crate) uploads: Rc<Uploads>,
 }
@@ -28,6 +31,7 @@ impl Plugin for Auth {
         let matters = gateway.endpoints.iter().any(limited) || !gateway.hosts.is_empty();
         Ok(Self {
             tells_listeners_apart: gateway.internal_listener.is_some() && matters,
+            polled: Polled::new(&gateway.auth),
             gateway,
             uploads: Rc::new(uploads),
         })

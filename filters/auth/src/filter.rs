@@ -16,6 +16,9 @@ use crate::credential::presented;
 use crate::reason::Reason;
 use crate::uploads::{Digest, Upload};
 
+/// Asks whether the gateway can let anybody in; the other path of health whether it is up at all.
+const READY_PATH: &[u8] = b"/readyz";
+
 /// One request's way through `auth`.
 pub struct Authenticating {
     plugin: Rc<Auth>,
@@ -41,7 +44,7 @@ impl Filter for Authenticating {
         let method = first_value(&headers, ":method").unwrap_or_default();
         let path = first_value(&headers, ":path").unwrap_or_default();
         if route(method, path) == Route::Health {
-            return Ok(HeadersFlow::Reply(Reply::healthy()));
+            return Ok(HeadersFlow::Reply(self.health(cx, path)?));
         }
         if !self.plugin.is_on() {
             return Ok(HeadersFlow::Continue);
@@ -61,6 +64,14 @@ impl Filter for Authenticating {
 }
 
 impl Authenticating {
+    /// Whether the gateway is up, and whether it can let anybody in.
+    fn health(&self, cx: &mut RequestHeaders<'_>, path: &[u8]) -> HostResult<Reply> {
+        if path == READY_PATH && !self.plugin.polled.is_ready(cx)? {
+            return Ok(refusal(Reason::NotReady.code()));
+        }
+        Ok(Reply::healthy())
+    }
+
     /// Lets a known caller in and tells the later filters who it is. Who is refused by name is in
     /// the access log, but has no identity.
     fn admit(
@@ -76,18 +87,35 @@ impl Authenticating {
         let digest: Digest = Sha256::digest(shown).into();
         // What is compared is the digest. How long that takes tells at most how far the digest of a
         // guess agrees with another one, which says nothing of how near the guess was.
-        let Some(key) = plugin.gateway.key_by_digest(&digest) else {
-            return Ok(Err(Reason::Unknown));
-        };
-        let caller = Caller::of_key(&plugin.gateway, key);
-        name(cx, &caller)?;
+        if let Some(key) = plugin.gateway.key_by_digest(&digest) {
+            return self.admit_as(cx, headers, &digest, &Caller::of_key(&plugin.gateway, key));
+        }
+        match plugin.polled.find(cx, &digest)? {
+            Ok(polled) => {
+                let caller = Caller::of_polled(&plugin.gateway, &polled);
+                self.admit_as(cx, headers, &digest, &caller)
+            }
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
+    /// The same for a caller that was found.
+    fn admit_as(
+        &mut self,
+        cx: &mut RequestHeaders<'_>,
+        headers: &Pairs,
+        digest: &Digest,
+        caller: &Caller<'_>,
+    ) -> HostResult<Result<(), Reason>> {
+        let plugin = Rc::clone(&self.plugin);
+        name(cx, caller)?;
         let internal = plugin.tells_listeners_apart && cx.is_internal_listener()?;
-        let tenant = match judge(&plugin.gateway, cx, (&caller, internal), headers) {
+        let tenant = match judge(&plugin.gateway, cx, (caller, internal), headers) {
             Ok(tenant) => tenant,
             Err(reason) => return Ok(Err(reason)),
         };
         if cx.body_follows() {
-            self.upload = plugin.uploads.begin(digest);
+            self.upload = plugin.uploads.begin(*digest);
             if self.upload.is_none() {
                 return Ok(Err(Reason::Uploads));
             }

@@ -6,6 +6,7 @@ mod caller;
 mod config;
 mod credential;
 mod filter;
+mod polled;
 mod reason;
 mod uploads;
 

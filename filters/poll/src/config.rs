@@ -49,7 +49,8 @@ impl Poll {
         let store = gateway.auth.key_store;
         let store = store.filter(|_| gateway.auth.mode == AuthMode::On);
         if gateway.health.is_none() && store.is_none() {
-            let reason = "health: missing, and auth.key_store too: poll has nothing to do without either";
+            let reason =
+                "health: missing, and auth.key_store too: poll has nothing to do without either";
             return Err(reason.to_owned());
         }
         let keys = store.map(|store| KeyTable::new(store, environment));

@@ -16,9 +16,9 @@ use crate::source::{Answer, Source};
 
 /// How soon it is asked again while there is no table at all, and nobody can be let in.
 const FIRST_INTERVAL: Duration = Duration::from_secs(1);
-/// Work of one tick at what the former table left (`Sweep::step`): 2,000 buckets with records or
-/// 16,000 without, some 5 ms of the thread. The largest table takes two seconds.
-const SWEEP_WORK: u32 = 16_000;
+/// Work of one tick at what the former table left (`Sweep::step`): 2,500 buckets with records or
+/// all without, some 5 ms of the thread. The largest table takes two seconds.
+const SWEEP_WORK: u32 = 20_000;
 /// How often a reading begins anew because the table changed between two pages, before it waits for
 /// the next poll. A control plane that changes faster would keep it at work for good.
 const MAX_RESTARTS: u32 = 2;
@@ -42,15 +42,22 @@ pub(crate) struct KeyTable {
 enum Work {
     Idle,
     /// For a table with another tag than this, by the callout of this token.
-    Asking { token: u32, known: Option<u64> },
+    Asking {
+        token: u32,
+        known: Option<u64>,
+    },
     /// For a further page.
-    Reading { token: u32, reading: Reading },
+    Reading {
+        token: u32,
+        reading: Reading,
+    },
     Sweeping(Sweep),
 }
 
 impl KeyTable {
     pub(crate) fn new(store: KeyStore, environment: &dyn Environment) -> Result<Self, String> {
-        let of = |credential| credential::header("auth.key_store.credential", credential, environment);
+        let of =
+            |credential| credential::header("auth.key_store.credential", credential, environment);
         let credential = store.credential.as_ref().map(of).transpose()?;
         Ok(Self {
             source: Source {
@@ -114,7 +121,11 @@ impl KeyTable {
         Ok(())
     }
 
-    pub(crate) fn answered(&mut self, cx: &mut Root<'_>, response: CalloutResponse) -> HostResult<()> {
+    pub(crate) fn answered(
+        &mut self,
+        cx: &mut Root<'_>,
+        response: CalloutResponse,
+    ) -> HostResult<()> {
         let answer = Answer::of(response, MAX_PAGE_BYTES);
         match std::mem::replace(&mut self.work, Work::Idle) {
             Work::Asking { known, .. } => self.first_page(cx, known, answer),
@@ -139,29 +150,47 @@ impl KeyTable {
         }
     }
 
-    fn first_page(&mut self, cx: &mut Root<'_>, known: Option<u64>, answer: Answer) -> HostResult<()> {
+    fn first_page(
+        &mut self,
+        cx: &mut Root<'_>,
+        known: Option<u64>,
+        answer: Answer,
+    ) -> HostResult<()> {
         match (answer, known) {
             (Answer::Unchanged, Some(id)) => {
                 let now = cx.monotonic();
                 confirm(cx, id, millis(now))?;
                 self.over(cx, Outcome::Unchanged, "")
             }
-            (Answer::Unchanged, None) => {
-                self.over(cx, Outcome::Failed, "status 304 to a question without a tag")
-            }
+            (Answer::Unchanged, None) => self.over(
+                cx,
+                Outcome::Failed,
+                "status 304 to a question without a tag",
+            ),
             (Answer::Failed(reason), _) => self.over(cx, Outcome::Failed, &reason),
             (Answer::Document { etag: None, .. }, _) => {
                 let reason = format!("{}: has no etag of 1 to 256 bytes", self.path);
                 self.over(cx, Outcome::Refused, &reason)
             }
-            (Answer::Document { etag: Some(etag), body }, _) => {
+            (
+                Answer::Document {
+                    etag: Some(etag),
+                    body,
+                },
+                _,
+            ) => {
                 let step = page::first(cx, &self.path, etag, &body)?;
                 self.go_on(cx, step)
             }
         }
     }
 
-    fn further_page(&mut self, cx: &mut Root<'_>, reading: Reading, answer: Answer) -> HostResult<()> {
+    fn further_page(
+        &mut self,
+        cx: &mut Root<'_>,
+        reading: Reading,
+        answer: Answer,
+    ) -> HostResult<()> {
         match answer {
             Answer::Document { etag, body } if etag.as_ref() == Some(&reading.etag) => {
                 let step = reading.further(cx, &body)?;
@@ -174,7 +203,10 @@ impl KeyTable {
                 Ok(())
             }
             Answer::Document { .. } => {
-                let reason = format!("{}: has another etag than the page before, time and again", reading.path);
+                let reason = format!(
+                    "{}: has another etag than the page before, time and again",
+                    reading.path
+                );
                 self.over(cx, Outcome::Refused, &reason)
             }
             Answer::Unchanged => {
@@ -193,7 +225,9 @@ impl KeyTable {
             Step::Next(reading) => {
                 match cx.dispatch(&self.source.ask(&reading.path, None)) {
                     Ok(token) => self.work = Work::Reading { token, reading },
-                    Err(_) => return self.over(cx, Outcome::Failed, "the callout could not be sent"),
+                    Err(_) => {
+                        return self.over(cx, Outcome::Failed, "the callout could not be sent");
+                    }
                 }
                 Ok(())
             }
@@ -215,7 +249,11 @@ impl KeyTable {
     fn over(&mut self, cx: &mut Root<'_>, outcome: Outcome, reason: &str) -> HostResult<()> {
         let (now, random) = (cx.monotonic(), cx.random());
         let ready = state(cx)?.is_some_and(|state| state.current.is_some());
-        let interval = if ready { self.interval } else { self.interval.min(FIRST_INTERVAL) };
+        let interval = if ready {
+            self.interval
+        } else {
+            self.interval.min(FIRST_INTERVAL)
+        };
         self.due = Some(next(now, interval, random));
         self.work = Work::Idle;
         self.restarts = 0;
@@ -224,13 +262,23 @@ impl KeyTable {
             Outcome::Refused | Outcome::Failed => Some(outcome),
         };
         if trouble != self.trouble {
-            let stays = if ready { "the last good one stays in force" } else { "there is none yet" };
+            let stays = if ready {
+                "the last good one stays in force"
+            } else {
+                "there is none yet"
+            };
             match trouble {
                 None => cx.log(Level::Info, "key table: can be read again"),
                 Some(Outcome::Refused) => {
-                    cx.log(Level::Error, &format!("key table refused: {reason}; {stays}"));
+                    cx.log(
+                        Level::Error,
+                        &format!("key table refused: {reason}; {stays}"),
+                    );
                 }
-                Some(_) => cx.log(Level::Warn, &format!("key table not read: {reason}; {stays}")),
+                Some(_) => cx.log(
+                    Level::Warn,
+                    &format!("key table not read: {reason}; {stays}"),
+                ),
             }
             self.trouble = trouble;
         }
@@ -251,7 +299,9 @@ impl KeyTable {
 fn sweep_some(cx: &mut Root<'_>, sweep: &mut Sweep, meters: &Meters) -> HostResult<Progress> {
     let now = cx.wall().as_secs();
     let mut lines = Vec::new();
-    let progress = sweep.step(cx, SWEEP_WORK, |departure| lines.extend(revocation(&departure, now)))?;
+    let progress = sweep.step(cx, SWEEP_WORK, |departure| {
+        lines.extend(revocation(&departure, now))
+    })?;
     for line in &lines {
         cx.log(Level::Warn, line);
     }

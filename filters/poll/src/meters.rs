@@ -46,7 +46,12 @@ impl Meters {
     }
 
     /// Number of keys, and seconds since the control plane last said that they hold.
-    pub(crate) fn show(&self, cx: &mut Root<'_>, current: &Current, now: Duration) -> HostResult<()> {
+    pub(crate) fn show(
+        &self,
+        cx: &mut Root<'_>,
+        current: &Current,
+        now: Duration,
+    ) -> HostResult<()> {
         let age_ms = millis(now).saturating_sub(current.confirmed_ms);
         cx.record_metric(self.keys, u64::from(current.keys))?;
         cx.record_metric(self.age_s, age_ms / 1000)

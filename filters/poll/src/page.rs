@@ -47,7 +47,8 @@ pub(crate) fn first(cx: &mut Root<'_>, path: &str, etag: String, body: &[u8]) ->
     // How many there are is known only where there is no other page.
     let keys = u32::try_from(page.keys.len()).ok();
     let keys = keys.filter(|_| page.next.is_none());
-    let Begin::Building(build) = begin(cx, keys, salt(cx.random(), cx.random()))? else {
+    let salt = salt(cx.random(), cx.random());
+    let Begin::Building(build) = begin(cx, keys, salt)? else {
         return Ok(Step::Overtaken);
     };
     let reading = Reading {
@@ -110,7 +111,9 @@ fn reason(refusal: Refusal) -> String {
     match refusal {
         Refusal::Duplicate => "sha256: is the digest of a key on an earlier page".to_owned(),
         Refusal::RecordTooLong => {
-            format!("models: the record has more than {MAX_RECORD_BYTES} bytes: use fewer or shorter names")
+            format!(
+                "models: the record has more than {MAX_RECORD_BYTES} bytes: use fewer or shorter names"
+            )
         }
         Refusal::TooManyKeys => format!("id: there are more than {MAX_KEYS} keys"),
         Refusal::TooLarge => "id: the table is larger than the gateway can keep".to_owned(),

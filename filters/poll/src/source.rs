@@ -125,12 +125,28 @@ mod tests {
         let failed = |reason: &str| Answer::Failed(reason.to_owned());
         let long = "x".repeat(MAX_ETAG_BYTES + 1);
         for (headers, body, expected) in [
-            (vec![(":status", "200"), ("etag", "W/\"7\"")], "body", document(Some("W/\"7\""))),
+            (
+                vec![(":status", "200"), ("etag", "W/\"7\"")],
+                "body",
+                document(Some("W/\"7\"")),
+            ),
             (vec![(":status", "200")], "body", document(None)),
-            (vec![(":status", "200"), ("etag", "")], "body", document(None)),
-            (vec![(":status", "200"), ("etag", &long)], "body", document(None)),
+            (
+                vec![(":status", "200"), ("etag", "")],
+                "body",
+                document(None),
+            ),
+            (
+                vec![(":status", "200"), ("etag", &long)],
+                "body",
+                document(None),
+            ),
             (vec![(":status", "304")], "", Answer::Unchanged),
-            (vec![(":status", "200")], "bodyx", failed("5 bytes: must have at most 4")),
+            (
+                vec![(":status", "200")],
+                "bodyx",
+                failed("5 bytes: must have at most 4"),
+            ),
             (vec![(":status", "204")], "", failed("status 204")),
             (vec![(":status", "401")], "body", failed("status 401")),
             (vec![(":status", "504")], "", failed("status 504")),

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_sim_envoy::Place;
+use dragoman_contract::chain::MODULES;
+use host_sim_envoy::{Place, wanted_variables};
 use host_sim_host::abi::VmFactory;
 use host_sim_host::config::{Bootstrap, Plugin as Config, VmConfig};
 use host_sim_host::io::{Command, Now};
@@ -92,8 +93,8 @@ fn configured(
         names.map(|(name, _)| name.to_owned()).collect()
     });
     // A rule says which variables are missing; here the rest of the configuration is to be tried.
-    let attempt = plugin.module.is_some_and(|module| module.name == "attempt");
-    for name in credentials(facts).filter(|_| attempt) {
+    let module = plugin.module.map_or("", |module| module.name);
+    for name in variables(facts, module) {
         if !config.vm.env.contains_key(name)
             && !config.vm.host_env_keys.iter().any(|key| key == name)
         {
@@ -103,13 +104,18 @@ fn configured(
     Some(config)
 }
 
-/// The variables that the document names.
+/// The variables that the document names for a module.
+pub fn variables<'f>(facts: &'f Facts<'_>, module: &str) -> BTreeSet<&'f str> {
+    let gateway = facts.gateway.iter();
+    gateway
+        .flat_map(|gateway| wanted_variables(gateway, module))
+        .collect()
+}
+
+/// The variables that the document names for any module.
 pub fn credentials<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f str> {
-    let workers = facts.gateway.iter().flat_map(|gateway| &gateway.workers);
-    let names: BTreeSet<&str> = workers
-        .filter_map(|worker| Some(worker.credential.as_ref()?.env.as_str()))
-        .collect();
-    names.into_iter()
+    let each = MODULES.iter().map(|module| variables(facts, module.name));
+    each.flatten().collect::<BTreeSet<&str>>().into_iter()
 }
 
 fn code_path(file: &str, options: &Options) -> String {

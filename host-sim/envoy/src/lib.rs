@@ -14,6 +14,8 @@ pub mod yaml;
 pub use document::{Document, Place};
 pub use problem::{Kind, MAX_PROBLEMS, Problem};
 pub use read::read;
-pub use render::{REFUSED_CLUSTER, RenderError, RenderOptions, render, wanted_modules};
+pub use render::{
+    REFUSED_CLUSTER, RenderError, RenderOptions, render, wanted_modules, wanted_variables,
+};
 pub use schema::refused_by_envoy;
 pub use tree::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES};

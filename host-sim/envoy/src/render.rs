@@ -18,7 +18,7 @@ mod scalar;
 mod tests;
 
 use crate::limits::{READ_LIMIT_BYTES, body_limit_bytes, window_bytes};
-pub use chain::wanted as wanted_modules;
+pub use chain::{variables as wanted_variables, wanted as wanted_modules};
 use fill::fill;
 
 /// A cluster without hosts, for requests that did not pass the whole chain. The configuration check
@@ -124,6 +124,7 @@ pub fn render(gateway_json: &str, options: &RenderOptions) -> Result<String, Ren
             ("cluster_map", &cluster_map(&clusters)),
             ("filters", &chain::filters(&gateway, gateway_json, options)),
             ("clusters", &cluster_list(&clusters, &gateway, options)),
+            ("control_cluster", &control_cluster(&gateway)),
         ],
     ))
 }
@@ -142,6 +143,21 @@ fn internal_listener(gateway: &Gateway) -> String {
         &values,
     );
     listener + "\n"
+}
+
+/// The cluster of the control plane, where the document has one.
+fn control_cluster(gateway: &Gateway) -> String {
+    let Some(store) = &gateway.auth.key_store else {
+        return String::new();
+    };
+    let values = [
+        ("name", names::CONTROL_CLUSTER),
+        ("address", &socket_address(store.address)),
+    ];
+    fill(
+        include_str!("render/template/control_cluster.yaml"),
+        &values,
+    )
 }
 
 /// The clusters that workers name, each with its addresses in the order of the document, which has

@@ -68,30 +68,34 @@ impl Auth {
 
 /// The section.
 pub(crate) fn auth(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Auth, ConfigError> {
-    object(raw, &["mode", "keys", "max_uploads", "key_store"], |fields| {
-        let words = [("on", AuthMode::On), ("off", AuthMode::Off)];
-        let mode = fields.optional("mode", |raw| word(raw, &words))?;
-        // A key in the wrong place must not end up in Envoy's log.
-        let keys = fields
-            .optional("keys", |raw| keys(raw, tenants))
-            .map_err(ConfigError::without_value)?
-            .unwrap_or_default();
-        let max_uploads = fields.optional("max_uploads", |raw| whole(raw, 1, MAX_UPLOADS))?;
-        let key_store = fields.optional("key_store", key_store)?;
-        if mode == Some(AuthMode::Off) && key_store.is_some() {
-            let reason = "needs auth.mode on: without it nobody shows a key";
-            return Err(ConfigError::new(reason).in_field("key_store"));
-        }
-        let mut by_digest: Vec<usize> = (0..keys.len()).collect();
-        by_digest.sort_by_key(|index| keys.get(*index).map(|key| key.sha256));
-        Ok(Auth {
-            mode: mode.unwrap_or(AuthMode::On),
-            keys,
-            max_uploads: max_uploads.unwrap_or(DEFAULT_UPLOADS),
-            key_store,
-            by_digest,
-        })
-    })
+    object(
+        raw,
+        &["mode", "keys", "max_uploads", "key_store"],
+        |fields| {
+            let words = [("on", AuthMode::On), ("off", AuthMode::Off)];
+            let mode = fields.optional("mode", |raw| word(raw, &words))?;
+            // A key in the wrong place must not end up in Envoy's log.
+            let keys = fields
+                .optional("keys", |raw| keys(raw, tenants))
+                .map_err(ConfigError::without_value)?
+                .unwrap_or_default();
+            let max_uploads = fields.optional("max_uploads", |raw| whole(raw, 1, MAX_UPLOADS))?;
+            let key_store = fields.optional("key_store", key_store)?;
+            if mode == Some(AuthMode::Off) && key_store.is_some() {
+                let reason = "needs auth.mode on: without it nobody shows a key";
+                return Err(ConfigError::new(reason).in_field("key_store"));
+            }
+            let mut by_digest: Vec<usize> = (0..keys.len()).collect();
+            by_digest.sort_by_key(|index| keys.get(*index).map(|key| key.sha256));
+            Ok(Auth {
+                mode: mode.unwrap_or(AuthMode::On),
+                keys,
+                max_uploads: max_uploads.unwrap_or(DEFAULT_UPLOADS),
+                key_store,
+                by_digest,
+            })
+        },
+    )
 }
 
 /// The keys of the document, each of a tenant that the document has.

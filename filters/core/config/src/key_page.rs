@@ -58,16 +58,29 @@ fn page(raw: &Raw) -> Result<KeyPage, ConfigError> {
             Raw::Whole(1) => Ok(()),
             _ => Err(ConfigError::new("must be 1")),
         })?;
-        let keys = fields.required("keys", |raw| list(raw, MAX_PAGE_KEYS, |raw, _| polled(raw)))?;
+        let keys = fields.required("keys", keys)?;
         let next = fields.required("next", |raw| match raw {
             Raw::Null => Ok(None),
             _ => path(raw).map(Some),
         })?;
-        unique("keys", "id", keys.iter().map(|one| one.key.id.as_str()))?;
-        let digests = keys.iter().map(|one| &one.key.sha256);
-        unique_shown("keys", "sha256", digests, |_| None)?;
         Ok(KeyPage { keys, next })
     })
+}
+
+fn keys(raw: &Raw) -> Result<Vec<PolledKey>, ConfigError> {
+    let keys = list(raw, MAX_PAGE_KEYS, |raw, _| polled(raw))?;
+    unique(
+        "keys",
+        "id",
+        keys.iter().map(|one: &PolledKey| one.key.id.as_str()),
+    )?;
+    unique_shown(
+        "keys",
+        "sha256",
+        keys.iter().map(|one| &one.key.sha256),
+        |_| None,
+    )?;
+    Ok(keys)
 }
 
 fn polled(raw: &Raw) -> Result<PolledKey, ConfigError> {

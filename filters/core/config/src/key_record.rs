@@ -1,8 +1,8 @@
 //! A polled key as bytes, as it is kept in shared data. The digest is kept beside it.
 
+use dragoman_contract::Class;
 use dragoman_contract::scopes::{PathScope, Scope, Scopes};
 use dragoman_contract::wire::{Reader, Writer};
-use dragoman_contract::Class;
 
 use crate::grant::Grant;
 use crate::key::ApiKey;
@@ -18,7 +18,8 @@ impl PolledKey {
         out.str(&key.id).str(&grant.tenant).str(&grant.app);
         out.option_u32(key.generation);
         for instant in [key.not_before, key.expires_at] {
-            out.u8(u8::from(instant.is_some())).u64(instant.unwrap_or(0));
+            out.u8(u8::from(instant.is_some()))
+                .u64(instant.unwrap_or(0));
         }
         write_scopes(&mut out, &grant.scopes);
         out.u8(grant.class as u8);

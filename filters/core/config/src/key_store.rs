@@ -36,7 +36,13 @@ pub struct KeyStore {
 
 /// The section `auth.key_store`.
 pub(crate) fn key_store(raw: &Raw) -> Result<KeyStore, ConfigError> {
-    const FIELDS: &[&str] = &["address", "path", "poll_seconds", "timeout_ms", "credential"];
+    const FIELDS: &[&str] = &[
+        "address",
+        "path",
+        "poll_seconds",
+        "timeout_ms",
+        "credential",
+    ];
     object(raw, FIELDS, |fields| {
         let page = fields.optional("path", path)?;
         let seconds = fields.optional("poll_seconds", |raw| whole(raw, 1, MAX_POLL_SECONDS))?;

@@ -77,6 +77,7 @@ codes! {
     NoCapacity "no_capacity" 503 "server_error" "the model has no worker at the moment";
     NoBackendAvailable "no_backend_available" 503 "server_error" "no worker for the model can be reached at the moment";
     Overloaded "overloaded" 503 "server_error" "all workers for the model are busy";
+    NotReady "not_ready" 503 "server_error" "the gateway does not know its keys yet, try again";
     GatewayError "gateway_error" 503 "server_error" "the gateway could not serve the request, try again";
     UpstreamTimeout "upstream_timeout" 504 "server_error" "no worker answered in time";
 }
@@ -89,9 +90,11 @@ impl Code {
             Self::NoCapacity => Some(10),
             Self::NoBackendAvailable => Some(5),
             Self::RequestInProgress => Some(2),
-            Self::RateLimited | Self::TooManyUploads | Self::Overloaded | Self::GatewayError => {
-                Some(1)
-            }
+            Self::RateLimited
+            | Self::TooManyUploads
+            | Self::Overloaded
+            | Self::NotReady
+            | Self::GatewayError => Some(1),
             _ => None,
         }
     }

@@ -1,19 +1,20 @@
-//! How the workers' credentials reach the one module that may read them.
+//! How credentials reach the one module that may read each.
+
+use dragoman_contract::chain::MODULES;
 
 use super::Rule;
 use crate::facts::Facts;
 use crate::finding::Notes;
-use crate::modules::credentials;
+use crate::modules::{credentials, variables};
 
-pub const RULES: &[Rule] = &[let_through, no_secret, attempt_only];
+pub const RULES: &[Rule] = &[let_through, no_secret, nobody_else];
 
-/// `attempt` sees the variables that the document names.
+/// Each module sees the variables that the document names for it.
 fn let_through(facts: &Facts<'_>, notes: &mut Notes) {
     const FIELD: &str = "vm_config.environment_variables.host_env_keys";
-    for plugin in facts
-        .own_plugins()
-        .filter(|plugin| plugin.module.is_some_and(|module| module.name == "attempt"))
-    {
+    for plugin in facts.own_plugins() {
+        let module = plugin.module.map_or("", |module| module.name);
+        let wanted = variables(facts, module);
         let keys = plugin.config.list(FIELD);
         let values = plugin
             .config
@@ -24,9 +25,9 @@ fn let_through(facts: &Facts<'_>, notes: &mut Notes) {
                     .as_ref()
                     .is_some_and(|values| values.field(name).is_some())
         };
-        let missing: Vec<&str> = credentials(facts).filter(|name| !there(name)).collect();
+        let missing: Vec<&str> = wanted.iter().copied().filter(|name| !there(name)).collect();
         if !missing.is_empty() {
-            notes.error_in("credentials", &plugin.config, FIELD, format!("lacks {}: the document names it as a worker's credential, attempt cannot read it, and Envoy does not start", missing.join(", ")), format!("host_env_keys: [{}]", credentials(facts).collect::<Vec<_>>().join(", ")));
+            notes.error_in("credentials", &plugin.config, FIELD, format!("lacks {}: the document names it as a credential, {module} cannot read it, and Envoy does not start", missing.join(", ")), format!("host_env_keys: [{}]", wanted.into_iter().collect::<Vec<_>>().join(", ")));
         }
     }
 }
@@ -49,11 +50,9 @@ fn no_secret(facts: &Facts<'_>, notes: &mut Notes) {
 }
 
 /// Other modules have no business with them.
-fn attempt_only(facts: &Facts<'_>, notes: &mut Notes) {
-    for plugin in facts
-        .plugins()
-        .filter(|plugin| plugin.module.is_none_or(|module| module.name != "attempt"))
-    {
+fn nobody_else(facts: &Facts<'_>, notes: &mut Notes) {
+    for plugin in facts.plugins() {
+        let own = variables(facts, plugin.module.map_or("", |module| module.name));
         for key in plugin
             .config
             .list("vm_config.environment_variables.host_env_keys")
@@ -61,6 +60,12 @@ fn attempt_only(facts: &Facts<'_>, notes: &mut Notes) {
             let Some(name) = credentials(facts).find(|name| Some(*name) == key.text()) else {
                 continue;
             };
+            if own.contains(name) {
+                continue;
+            }
+            let holders = MODULES.iter().map(|module| module.name);
+            let holders = holders.filter(|module| variables(facts, module).contains(name));
+            let holders = holders.collect::<Vec<_>>().join(", ");
             let file = plugin
                 .file()
                 .and_then(|file| file.text())
@@ -68,10 +73,8 @@ fn attempt_only(facts: &Facts<'_>, notes: &mut Notes) {
             notes.warning(
                 "credentials",
                 &key,
-                format!(
-                    "{file} can read {name}, the credential of a worker, which only attempt needs"
-                ),
-                "name it in the plugin attempt only",
+                format!("{file} can read {name}, a credential that only {holders} needs"),
+                format!("name it in the plugin {holders} only"),
             );
         }
     }

@@ -25,8 +25,8 @@ struct Entry {
 const ENTRIES: [Entry; 6] = [
     Entry {
         name: "poll",
-        comment: "Asks the workers how they are. First, so that a VM that trapped is revived by the next request, whatever becomes of it.",
-        is_on: |gateway| gateway.health.is_some(),
+        comment: "Asks the workers how they are and the control plane for keys. First, so that a VM that trapped is revived by the next request, whatever becomes of it.",
+        is_on: |gateway| gateway.health.is_some() || gateway.auth.key_store.is_some(),
     },
     Entry {
         name: "auth",
@@ -79,7 +79,8 @@ pub fn filters(gateway: &Gateway, gateway_json: &str, options: &RenderOptions) -
     let mut out = String::new();
     for (module, entry) in entries(gateway) {
         out.push_str(&format!("# {}\n", entry.comment));
-        out.push_str(&plugin(module.name, configuration, "", options));
+        let environment = environment(variables(gateway, module.name));
+        out.push_str(&plugin(module.name, configuration, &environment, options));
         configuration = REFERENCE;
     }
     out
@@ -88,7 +89,8 @@ pub fn filters(gateway: &Gateway, gateway_json: &str, options: &RenderOptions) -
 /// The entry of the upstream chain of each cluster, the only module that may read the variables with
 /// the workers' credentials.
 pub fn attempt(gateway: &Gateway, options: &RenderOptions) -> String {
-    plugin("attempt", REFERENCE, &environment(gateway), options)
+    let environment = environment(variables(gateway, "attempt"));
+    plugin("attempt", REFERENCE, &environment, options)
 }
 
 fn plugin(name: &str, configuration: &str, environment: &str, options: &RenderOptions) -> String {
@@ -107,19 +109,24 @@ fn plugin(name: &str, configuration: &str, environment: &str, options: &RenderOp
     )
 }
 
-/// The variables that hold the workers' credentials.
-fn environment(gateway: &Gateway) -> String {
-    let credentials = gateway
-        .workers
-        .iter()
-        .filter_map(|worker| worker.credential.as_ref());
-    let keys: BTreeSet<&str> = credentials
+/// The variables whose secrets a module presents, and no other module may read.
+pub fn variables<'g>(gateway: &'g Gateway, module: &str) -> BTreeSet<&'g str> {
+    let workers = gateway.workers.iter().filter(|_| module == "attempt");
+    let of_workers = workers.filter_map(|worker| worker.credential.as_ref());
+    let store = gateway.auth.key_store.as_ref();
+    let store = store.filter(|_| module == "poll");
+    let of_store = store.and_then(|store| store.credential.as_ref());
+    let credentials = of_workers.chain(of_store);
+    credentials
         .map(|credential| credential.env.as_str())
-        .collect();
-    if keys.is_empty() {
+        .collect()
+}
+
+fn environment(variables: BTreeSet<&str>) -> String {
+    if variables.is_empty() {
         return String::new();
     }
-    let keys: Vec<String> = keys.into_iter().map(scalar::quoted).collect();
+    let keys: Vec<String> = variables.into_iter().map(scalar::quoted).collect();
     format!(
         "environment_variables: {{host_env_keys: [{}]}}",
         keys.join(", ")

@@ -117,6 +117,39 @@ fn the_whole_chain_is_in_order_and_the_first_module_has_the_document() {
     assert!(yaml.find("&config") < yaml.find("*config"));
 }
 
+/// A control plane that wants a secret.
+const KEY_STORE: &str = r#""auth": {"key_store": {"address": "127.0.0.1:9201", "credential": {"env": "CONTROL_KEY"}}},"#;
+
+#[test]
+fn a_key_store_is_a_cluster_of_its_own_that_poll_has_the_secret_of() {
+    let document = gateway(KEY_STORE);
+    let of = |name: &str, variables: &[&str]| {
+        let variables = variables.iter().map(|name| (*name).to_owned());
+        (name.to_owned(), variables.collect::<Vec<_>>())
+    };
+    assert_eq!(
+        chain(&document),
+        [
+            of("poll", &["CONTROL_KEY"]),
+            of("auth", &[]),
+            of("alias", &[]),
+            of("select", &[])
+        ]
+    );
+    let Ok(bootstrap) = read(&rendered(&document)) else {
+        panic!("the file is read")
+    };
+    let control = &bootstrap.clusters["dragoman-control"];
+    let addresses: Vec<String> = control.endpoints.iter().map(ToString::to_string).collect();
+    assert_eq!(addresses, ["127.0.0.1:9201"]);
+    let filters = &control.upstream_filters;
+    assert!(
+        filters.is_empty(),
+        "without attempt no worker's secret goes there"
+    );
+    assert!(!rendered(&gateway("")).contains("dragoman-control"));
+}
+
 #[test]
 fn no_downstream_filter_may_read_the_workers_credentials() {
     for (name, variables) in chain(&with_sections(&[HEALTH, IDEMPOTENCY, LIMITS, AUTH])) {

@@ -3,6 +3,7 @@
 mod credentials;
 mod entitlements;
 mod forgery;
+mod key_store;
 mod listeners;
 mod models;
 mod switch;
