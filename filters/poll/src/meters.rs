@@ -68,7 +68,10 @@ impl Meters {
         cx.increment_metric(metric, 1)
     }
 
-    pub(crate) fn revoked(&self, cx: &mut Root<'_>, keys: i64) -> HostResult<()> {
-        cx.increment_metric(self.revoked, keys)
+    pub(crate) fn revoked(&self, cx: &mut Root<'_>, keys: usize) -> HostResult<()> {
+        match i64::try_from(keys) {
+            Ok(0) => Ok(()),
+            keys => cx.increment_metric(self.revoked, keys.unwrap_or(i64::MAX)),
+        }
     }
 }

@@ -278,6 +278,12 @@ impl Metrics for FakeHost {
     }
 
     fn increment_metric(&mut self, metric: Metric, by: i64) -> HostResult<()> {
+        // As Envoy does it, where nothing is nothing to add either.
+        let index = usize::try_from(metric.0).unwrap_or(usize::MAX);
+        let kind = self.metrics.get(index).map(|(_, kind, _)| *kind);
+        if kind == Some(MetricKind::Counter) && by <= 0 {
+            return Err(absent("increment_metric"));
+        }
         self.change_metric(metric, "increment_metric", |_, old| {
             old.saturating_add_signed(by)
         })

@@ -191,7 +191,7 @@ pub trait Metrics {
     /// Adds to a counter, or to a gauge.
     ///
     /// # Errors
-    /// When there is no such metric.
+    /// When there is no such metric, or nothing is added to a counter.
     fn increment_metric(&mut self, metric: Metric, by: i64) -> HostResult<()>;
 }
 
