@@ -11,6 +11,12 @@ const VERSION: u8 = 1;
 /// Writes a record.
 pub struct Writer(Vec<u8>);
 
+impl Default for Writer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Writer {
     /// A record that has its version and nothing else yet.
     #[must_use]
