@@ -25,6 +25,10 @@ pub const COMMANDS: &[Command] = &[
     ),
     ("./scripts/test", RunBy::Script(".ci/run")),
     (
+        "cargo run --bin control-plane -- --listen 127.0.0.1:9201 --keys keys.json",
+        RunBy::Test("the_control_plane_serves_a_file_of_keys_and_takes_changes"),
+    ),
+    (
         "cargo run --quiet --bin host-sim -- check --strict envoy/envoy.yaml envoy/gateway.json",
         RunBy::Script("scripts/test"),
     ),
