@@ -10,6 +10,7 @@ use crate::tree;
 
 mod cluster;
 mod connection_manager;
+mod http1;
 mod listener;
 mod logs;
 mod metadata;

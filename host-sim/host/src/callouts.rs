@@ -68,8 +68,10 @@ impl Engine {
         &mut self,
         vm: usize,
         plugin: usize,
-        call: HttpCall,
+        mut call: HttpCall,
     ) -> Answer<u32> {
+        // A list that makes a new map has no place for them.
+        call.headers.retain(|(name, _)| !name.is_empty());
         let cluster = String::from_utf8(call.cluster).map_err(|_| Status::BadArgument)?;
         let complete = [":method", ":path", ":authority"]
             .iter()

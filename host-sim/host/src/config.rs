@@ -108,6 +108,8 @@ pub struct HttpConnectionManager {
     pub headers_with_underscores_action: UnderscoreHeaders,
     /// `x-request-id` in every response.
     pub always_set_request_id_in_response: bool,
+    /// Bounds and options of HTTP/1.1.
+    pub http1: Http1,
     /// Window of an HTTP/2 stream, which also bounds bodies there. Envoy's default: 16 MiB.
     pub http2_initial_stream_window_size: Option<u32>,
     /// One line per request.
@@ -120,6 +122,31 @@ pub struct HttpConnectionManager {
     pub filters: Vec<Arc<Plugin>>,
     /// The router.
     pub router: Router,
+}
+
+/// What HTTP/1.1 may carry on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Http1 {
+    /// Most bytes of a head: `max_request_headers_kb` or `max_response_headers_kb`.
+    pub head_limit_bytes: usize,
+    /// Most lines of a head, and of trailers: `max_headers_count`.
+    pub header_limit: usize,
+    /// `enable_trailers`: trailers are read and written. Without it they are dropped.
+    pub trailers: bool,
+}
+
+impl Http1 {
+    /// Envoy's defaults towards clients.
+    pub const CLIENTS: Http1 = Http1 {
+        head_limit_bytes: 60 * 1024,
+        header_limit: 100,
+        trailers: false,
+    };
+    /// Envoy's defaults towards workers.
+    pub const WORKERS: Http1 = Http1 {
+        head_limit_bytes: 80 * 1024,
+        ..Http1::CLIENTS
+    };
 }
 
 /// `path_with_escaped_slashes_action`.
@@ -344,6 +371,8 @@ pub struct Cluster {
     pub endpoints: Vec<SocketAddr>,
     /// `None`: HTTP/1.1; else HTTP/2 without TLS, with prior knowledge.
     pub http2: Option<Http2>,
+    /// Bounds and options of HTTP/1.1.
+    pub http1: Http1,
     /// How a member is chosen.
     pub load_balancing: LoadBalancing,
     /// Most retries at a time, Envoy's default 3.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::abi::VmFactory;
 use crate::callouts::Callout;
 use crate::chain::ChainKey;
+use crate::connections::Connection;
 use crate::grpc::Exchange;
 use crate::guests::{PluginSlot, VmSlot};
-use crate::io::{Command, Event, Headers, LookupId, Now, UpstreamId};
+use crate::io::{Command, ConnectionId, Event, Headers, LookupId, Now, UpstreamId};
 use crate::lookups::Lookup;
 use crate::process::Process;
 use crate::random::Random;
@@ -31,6 +32,8 @@ pub(crate) struct Engine {
     pub(crate) vms: Vec<VmSlot>,
     pub(crate) plugins: Vec<PluginSlot>,
     pub(crate) streams: BTreeMap<StreamKey, Stream>,
+    /// Connections of clients that may carry further requests.
+    pub(crate) connections: BTreeMap<ConnectionId, Connection>,
     pub(crate) attempts: BTreeMap<UpstreamId, Attempt>,
     pub(crate) callouts: BTreeMap<u64, Callout>,
     /// Calls and streams over gRPC; they share their numbers with `callouts`.
@@ -74,6 +77,7 @@ impl Engine {
             vms: Vec::new(),
             plugins: Vec::new(),
             streams: BTreeMap::new(),
+            connections: BTreeMap::new(),
             attempts: BTreeMap::new(),
             callouts: BTreeMap::new(),
             exchanges: BTreeMap::new(),
@@ -92,16 +96,22 @@ impl Engine {
                 stream,
                 listener,
                 peer,
+                connection,
                 headers,
                 end_stream,
             } => {
-                self.request_headers_came(stream, listener, peer, headers, end_stream);
+                let client = (peer, connection);
+                self.request_headers_came(stream, listener, client, headers, end_stream);
             }
+            Event::ConnectionEnded { connection } => self.connection_ended(connection),
             Event::RequestData {
                 stream,
                 data,
                 end_stream,
             } => self.request_data_came(stream, data, end_stream),
+            Event::RequestTrailers { stream, trailers } => {
+                self.request_trailers_came(stream, trailers);
+            }
             Event::RequestReset { stream } => self.client_left(stream),
             Event::RequestBroken {
                 stream,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::abi::Status;
 use crate::foreign::Object;
 
-/// How long a value is to last. In host-sim all last as long as the request.
+/// How long a value is to last. The first two are the same here: as long as the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Span {
     #[default]
@@ -45,6 +45,16 @@ struct Held {
 }
 
 impl FilterState {
+    /// What outlives the request.
+    pub(crate) fn of_connection(&self) -> FilterState {
+        let lasts = |(_, held): &(&Vec<u8>, &Held)| held.declared.span == Span::Connection;
+        let kept = self.0.iter().filter(lasts);
+        FilterState(
+            kept.map(|(name, held)| (name.clone(), held.clone()))
+                .collect(),
+        )
+    }
+
     /// Sets a guest's value. What was declared counts for the first time alone.
     pub(crate) fn set(
         &mut self,

@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::flags::Flag;
 use crate::headers;
 use crate::inline::{self, Side};
-use crate::io::{Headers, StreamId};
+use crate::io::{ConnectionId, Headers, StreamId};
 use crate::local_reply::Reply;
 use crate::stream::{Origin, Response, Stream, StreamKey};
 use crate::timers::Timer;
@@ -63,10 +63,11 @@ impl Engine {
         &mut self,
         id: StreamId,
         listener: usize,
-        peer: SocketAddr,
+        client: (SocketAddr, Option<ConnectionId>),
         request: Headers,
         end: bool,
     ) {
+        let (peer, _) = client;
         let Some(entrance) = self.versions.entrance(listener) else {
             return;
         };
@@ -76,6 +77,8 @@ impl Engine {
         let mut request = inline::joined(Side::Request, request);
         let refused = admission::check(http, &mut request).err();
         let upgrades = asks_to_upgrade(&request);
+        let closes =
+            headers::text(&request, "connection").is_some_and(|list| has_token(list, "close"));
         let request_id = refused
             .is_none()
             .then(|| self.make_ready(http, peer, &mut request));
@@ -87,9 +90,10 @@ impl Engine {
             headers::remove(&mut request, b":scheme");
         }
         let key = StreamKey::Client(id);
-        self.open_stream(key, &entrance, peer, request, end);
+        self.open_stream(key, &entrance, client, request, end);
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.info.request_id = request_id;
+            stream.closes_connection |= closes;
         }
         if let Some(refused) = refused {
             if let Some(name) = refused.statistic() {
@@ -132,22 +136,37 @@ impl Engine {
         self.pass_data(ChainKey::Stream(key), Direction::Decode, 0, piece, end);
     }
 
+    pub(crate) fn request_trailers_came(&mut self, id: StreamId, trailers: Headers) {
+        let key = StreamKey::Client(id);
+        let now = self.now.monotonic;
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        stream.request_complete = true;
+        stream.info.request_end = Some(now);
+        stream.chain.decode.end_seen = true;
+        stream.chain.decode.trailers = Some(trailers);
+        self.touch(key);
+        self.pass_trailers(ChainKey::Stream(key), Direction::Decode, 0);
+    }
+
     pub(crate) fn open_stream(
         &mut self,
         key: StreamKey,
         entrance: &Entrance,
-        peer: SocketAddr,
+        (peer, connection): (SocketAddr, Option<ConnectionId>),
         request: Headers,
         end: bool,
     ) {
         let Some(listener_config) = entrance.listener() else {
             return;
         };
-        self.numbers.connection += 1;
+        let (connection_id, filter_state) = self.connection_of(connection);
         let origin = Origin {
             listener: entrance.index,
             peer,
-            connection_id: self.numbers.connection,
+            connection,
+            connection_id,
         };
         let limit = listener_config.buffer_limit_bytes;
         let plugins = &listener_config.http.filters;
@@ -162,6 +181,7 @@ impl Engine {
             Chain::new(filters, limit, limit),
             self.now,
         );
+        stream.info.filter_state = filter_state;
         stream.request_complete = end;
         stream.closes_connection = entrance.closing;
         stream.chain.decode.end_seen = end;

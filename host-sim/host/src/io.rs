@@ -7,7 +7,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use crate::config::Http2;
+use crate::config::{Http1, Http2};
 
 /// Time: `monotonic` counts from the start of the process, `wall` from 1970. A scenario may let
 /// the wall clock jump; timers go by `monotonic`.
@@ -22,6 +22,10 @@ pub struct Now {
 /// One request of a client, unique in a worker. Chosen by the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamId(pub u64);
+
+/// One connection of a client, unique in a worker. Chosen by the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConnectionId(pub u64);
 
 /// One attempt or callout, unique in a worker. Chosen by the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,10 +51,18 @@ pub enum Event {
         listener: usize,
         /// The client.
         peer: SocketAddr,
+        /// The connection, which [`Event::ConnectionEnded`] must name at its end; `None` if it carries
+        /// this request only.
+        connection: Option<ConnectionId>,
         /// The head.
         headers: Headers,
         /// No body follows.
         end_stream: bool,
+    },
+    /// A connection of a client is over, and so are its requests.
+    ConnectionEnded {
+        /// Which.
+        connection: ConnectionId,
     },
     /// A piece of the body, as it was read.
     RequestData {
@@ -60,6 +72,13 @@ pub enum Event {
         data: Vec<u8>,
         /// Nothing follows.
         end_stream: bool,
+    },
+    /// Trailers end a request.
+    RequestTrailers {
+        /// Whose.
+        stream: StreamId,
+        /// The trailers.
+        trailers: Headers,
     },
     /// The client broke off.
     RequestReset {
@@ -202,6 +221,8 @@ pub enum Command {
         connect_timeout: Duration,
         /// `None`: HTTP/1.1.
         http2: Option<Http2>,
+        /// For HTTP/1.1.
+        http1: Http1,
     },
     /// Head of the request to a worker; sent once connected.
     SendUpstreamHeaders {
@@ -220,6 +241,13 @@ pub enum Command {
         data: Vec<u8>,
         /// Nothing follows.
         end_stream: bool,
+    },
+    /// Trailers end the request to a worker.
+    SendUpstreamTrailers {
+        /// Whose.
+        upstream: UpstreamId,
+        /// The trailers.
+        trailers: Headers,
     },
     /// Break an attempt off. No event of it is wanted any more.
     CancelUpstream {

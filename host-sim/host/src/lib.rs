@@ -12,6 +12,7 @@ mod calendar;
 mod callouts;
 mod chain;
 pub mod config;
+mod connections;
 mod engine;
 mod filter;
 mod filter_state;
@@ -43,6 +44,7 @@ mod timers;
 mod unreadable;
 mod update;
 mod versions;
+mod wire;
 mod worker;
 
 pub use abi::{CodeId, LoadError, Vm, VmFactory};

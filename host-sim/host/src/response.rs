@@ -57,9 +57,7 @@ impl Engine {
     pub(crate) fn trailers_passed(&mut self, key: ChainKey, direction: Direction) {
         match (key, direction) {
             (ChainKey::Stream(stream), Direction::Decode) => self.route_trailers(stream),
-            (ChainKey::Attempt(id), Direction::Decode) => {
-                self.attempt_data_ready(id, Piece::Fresh(Vec::new()), true);
-            }
+            (ChainKey::Attempt(id), Direction::Decode) => self.attempt_trailers_ready(id),
             (ChainKey::Attempt(id), Direction::Encode) => self.upstream_trailers(id),
             (ChainKey::Stream(stream), Direction::Encode) => self.send_trailers(stream),
         }
@@ -75,6 +73,12 @@ impl Engine {
 
     /// A head leaves for the client, with what the connection manager adds to it.
     pub(crate) fn send_headers(&mut self, key: StreamKey, mut head: Headers, end: bool) {
+        if headers::status(&head) == 0 {
+            let details =
+                "filter_removed_required_response_headers{missing_required_header:_:status}";
+            let reply = Reply::of_envoy(502, "missing required header: :status", details);
+            return self.local_reply(key, reply);
+        }
         let now = self.now;
         let process = Arc::clone(&self.process);
         let Some(stream) = self.streams.get_mut(&key) else {
@@ -248,6 +252,7 @@ impl Engine {
             self.finish_attempt(id);
         }
         if let Some(stream) = self.streams.remove(&key) {
+            self.keep_for_connection(&stream);
             self.count_end(&stream);
         }
     }

@@ -10,7 +10,7 @@ use crate::filter_state::FilterState;
 use crate::flags::Flag;
 use crate::grpc::status;
 use crate::headers;
-use crate::io::{Headers, Now, StreamId};
+use crate::io::{ConnectionId, Headers, Now, StreamId};
 use crate::router::Router;
 use crate::timers::TimerId;
 use crate::versions::Version;
@@ -57,6 +57,7 @@ pub(crate) struct Origin {
     /// Index in the configuration of the stream.
     pub(crate) listener: usize,
     pub(crate) peer: SocketAddr,
+    pub(crate) connection: Option<ConnectionId>,
     pub(crate) connection_id: u64,
 }
 

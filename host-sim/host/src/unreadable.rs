@@ -22,7 +22,7 @@ impl Engine {
         let Some(entrance) = self.versions.entrance(listener) else {
             return;
         };
-        self.open_stream(key, &entrance, peer, Vec::new(), false);
+        self.open_stream(key, &entrance, (peer, None), Vec::new(), false);
         let mut reply = Reply::of_envoy(status, reason_phrase(status), details);
         reply.flag = Some(Flag::DownstreamProtocolError);
         self.local_reply(key, reply);

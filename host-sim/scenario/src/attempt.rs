@@ -85,6 +85,7 @@ impl Attempt {
             target,
             headers: fields,
             body: Vec::new(),
+            trailers: Vec::new(),
         });
         self.request_complete = end_stream;
     }
@@ -95,6 +96,14 @@ impl Attempt {
             request.body.extend_from_slice(data);
         }
         self.request_complete |= end_stream;
+    }
+
+    /// Trailers end the request; only HTTP/2 carries them here.
+    pub fn trailers(&mut self, trailers: Headers) {
+        if let Some(request) = self.request.as_mut().filter(|_| self.http2) {
+            request.trailers = trailers;
+        }
+        self.request_complete = true;
     }
 
     /// The whole request as it stands on the wire, once it is there: a `content-length` cuts the body, and what is behind

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_sim_host::io::{Command, Event, Now, StreamId, UpstreamId};
+use host_sim_host::io::{Command, ConnectionId, Event, Now, StreamId, UpstreamId};
 use host_sim_host::{Process, StartError, Update, Worker};
 use tokio::sync::Notify;
 
@@ -91,6 +91,7 @@ pub struct Driver {
     clients: RefCell<HashMap<StreamId, Rc<Client>>>,
     attempts: RefCell<HashMap<UpstreamId, Rc<Attempt>>>,
     next_stream: Cell<u64>,
+    next_connection: Cell<u64>,
     timer_moved: Notify,
     /// Entrances whose connections end as soon as no request is under way.
     closed: RefCell<BTreeSet<usize>>,
@@ -128,6 +129,7 @@ impl Driver {
             clients: RefCell::default(),
             attempts: RefCell::default(),
             next_stream: Cell::new(1),
+            next_connection: Cell::new(1),
             timer_moved: Notify::new(),
             closed: RefCell::default(),
             connections: RefCell::default(),
@@ -192,8 +194,11 @@ impl Driver {
     }
 
     /// A connection of this entrance begins.
-    pub fn connection_begins(&self, entrance: usize) {
+    pub fn connection_begins(&self, entrance: usize) -> ConnectionId {
         *self.connections.borrow_mut().entry(entrance).or_default() += 1;
+        let id = ConnectionId(self.next_connection.get());
+        self.next_connection.set(id.0 + 1);
+        id
     }
 
     /// It has ended.
@@ -291,12 +296,8 @@ impl Driver {
             } => {
                 self.with_client(stream, end_stream, |client| client.data(&data, end_stream));
             }
-            // HTTP/1 trailers are off in Envoy unless asked for; they end the body.
-            Command::SendTrailers {
-                stream,
-                trailers: _,
-            } => {
-                self.with_client(stream, true, |client| client.data(&[], true));
+            Command::SendTrailers { stream, trailers } => {
+                self.with_client(stream, true, |client| client.trailers(&trailers));
             }
             Command::ResetStream { stream } => self.with_client(stream, true, Client::break_off),
             Command::OpenUpstream {
@@ -306,9 +307,10 @@ impl Driver {
                 address,
                 connect_timeout,
                 http2,
+                http1,
             } => {
                 let client = stream.and_then(|stream| self.clients.borrow().get(&stream).cloned());
-                let attempt = Attempt::new(upstream, client.as_ref(), http2.is_some());
+                let attempt = Attempt::new(upstream, client.as_ref(), http2.is_some(), http1);
                 if let Some(client) = client {
                     client.add_attempt(&attempt);
                 }
@@ -329,6 +331,9 @@ impl Driver {
                 end_stream,
             } => {
                 self.with_attempt(upstream, |attempt| attempt.data(&data, end_stream));
+            }
+            Command::SendUpstreamTrailers { upstream, trailers } => {
+                self.with_attempt(upstream, |attempt| attempt.trailers(trailers));
             }
             Command::CancelUpstream { upstream } => {
                 self.with_attempt(upstream, Attempt::end);

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use host_sim_host::config::Http1;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -59,6 +60,8 @@ pub struct Acceptor {
     pub number: usize,
     /// `delayed_close_timeout` of the listener.
     pub close: Duration,
+    /// Bounds and options of HTTP/1.1.
+    pub http1: Http1,
     /// Under which its connections are counted.
     pub names: Arc<Names>,
     /// The worker threads.
@@ -122,6 +125,7 @@ impl Acceptor {
             listener: self.number,
             peer,
             delayed_close_timeout: self.close,
+            http1: self.http1,
             names: self.names.clone(),
         };
         let accepted = Accepted {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use host_sim_host::config::{Bootstrap, Listener};
+use host_sim_host::config::{Bootstrap, Http1, Listener};
 use host_sim_host::{Process, Update, VmFactory};
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::{Semaphore, oneshot};
@@ -127,6 +127,8 @@ impl Reloader {
                 close: listener_of(update, number)
                     .map(|listener| listener.http.delayed_close_timeout)
                     .unwrap_or_default(),
+                http1: listener_of(update, number)
+                    .map_or(Http1::CLIENTS, |listener| listener.http.http1),
                 names: listener_of(update, number)
                     .map(|listener| Arc::new(Names::of(listener)))
                     .unwrap_or_default(),

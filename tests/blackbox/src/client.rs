@@ -195,6 +195,15 @@ impl Connection {
         self.buffer.is_empty() && !self.fill()
     }
 
+    /// Everything that comes until the peer closes.
+    ///
+    /// # Panics
+    /// When nothing comes for 20 s.
+    pub fn all(&mut self) -> Vec<u8> {
+        while self.fill() {}
+        std::mem::take(&mut self.buffer)
+    }
+
     fn chunk(&mut self) -> Piece {
         let Some(line) = self.line() else {
             return Piece::End(End::BrokenOff);

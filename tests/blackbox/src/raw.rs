@@ -102,6 +102,21 @@ impl<'a> Raw<'a> {
         self
     }
 
+    /// Sets further fields of a cluster that was added before.
+    ///
+    /// # Panics
+    /// When there is none of that name.
+    #[must_use]
+    pub fn cluster_fields(mut self, name: &str, fields: Value) -> Self {
+        let cluster = self
+            .clusters
+            .iter_mut()
+            .find(|cluster| cluster["name"] == name)
+            .expect("a cluster of this configuration");
+        extend(cluster, fields);
+        self
+    }
+
     /// The action of the only route.
     #[must_use]
     pub fn route(mut self, route: Value) -> Self {

@@ -19,6 +19,8 @@ pub struct Request {
     pub headers: Headers,
     /// Without chunk framing.
     pub body: Vec<u8>,
+    /// Header lines behind the last chunk, as received.
+    pub trailers: Headers,
 }
 
 /// What arrived on a connection.

@@ -113,6 +113,7 @@ fn requests_are_recorded_as_they_came_even_what_is_left_behind_one() {
             (b"content-length".to_vec(), b"2".to_vec()),
         ],
         body: b"{}".to_vec(),
+        trailers: Vec::new(),
     };
     let seen: Vec<_> = worker
         .recorded()

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_sim_host::config::{Cluster, Http2, LoadBalancing, Plugin};
+use host_sim_host::config::{Cluster, Http1, Http2, LoadBalancing, Plugin};
 
-use super::wasm;
+use super::{http1, wasm};
 use crate::at::{At, Fields, Read};
 
 const PROTOCOL_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
@@ -49,6 +49,7 @@ pub fn cluster(at: &At<'_>) -> Read<Cluster> {
         let protocol = protocol(fields)?;
         Ok(Cluster {
             http2: protocol.http2,
+            http1: protocol.http1,
             connect_timeout: fields
                 .maybe("connect_timeout", |at| at.limit())?
                 .unwrap_or(CONNECT_TIMEOUT),
@@ -158,9 +159,9 @@ fn no_subset(fields: &mut Fields<'_>) -> Read<LoadBalancing> {
 }
 
 /// What a cluster's `HttpProtocolOptions` say.
-#[derive(Default)]
 struct Protocol {
     http2: Option<Http2>,
+    http1: Http1,
     filters: Vec<Arc<Plugin>>,
 }
 
@@ -171,8 +172,17 @@ fn protocol(fields: &mut Fields<'_>) -> Read<Protocol> {
             options
                 .required(PROTOCOL_OPTIONS)?
                 .typed(PROTOCOL_OPTIONS, |http| {
+                    let mut http1 = http
+                        .maybe("common_http_protocol_options", |at| {
+                            at.map(http1::of_workers)
+                        })?
+                        .unwrap_or(Http1::WORKERS);
+                    let http2 = http
+                        .required("explicit_http_config")?
+                        .map(|config| explicit(config, &mut http1))?;
                     Ok(Protocol {
-                        http2: http.required("explicit_http_config")?.map(explicit)?,
+                        http2,
+                        http1,
                         filters: http
                             .maybe("http_filters", |at| chain(&at))?
                             .unwrap_or_default(),
@@ -180,18 +190,20 @@ fn protocol(fields: &mut Fields<'_>) -> Read<Protocol> {
                 })
         })
     })?;
-    Ok(protocol.unwrap_or_default())
+    Ok(protocol.unwrap_or(Protocol {
+        http2: None,
+        http1: Http1::WORKERS,
+        filters: Vec::new(),
+    }))
 }
 
 /// One of the two protocols.
-fn explicit(config: &mut Fields<'_>) -> Read<Option<Http2>> {
+fn explicit(config: &mut Fields<'_>, http1: &mut Http1) -> Read<Option<Http2>> {
     if let Some(options) = config.optional("http2_protocol_options") {
         return options.map(http2).map(Some);
     }
-    config
-        .required("http_protocol_options")?
-        .map(|_| Ok(()))
-        .map(|()| None)
+    http1.trailers = http1::trailers(&config.required("http_protocol_options")?)?;
+    Ok(None)
 }
 
 fn http2(options: &mut Fields<'_>) -> Read<Http2> {

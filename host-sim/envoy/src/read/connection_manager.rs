@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_sim_host::config::{
-    EscapedSlashes, HttpConnectionManager, Plugin, Router, UnderscoreHeaders,
+    EscapedSlashes, Http1, HttpConnectionManager, Plugin, Router, UnderscoreHeaders,
 };
 
-use super::{logs, replies, route, wasm};
+use super::{http1, logs, replies, route, wasm};
 use crate::at::{At, Fields, Read};
 use crate::problem::NOT_MODELLED;
 
@@ -22,6 +22,7 @@ pub fn connection_manager(at: &At<'_>) -> Read<HttpConnectionManager> {
     at.typed(TYPE, |fields| {
         fields.maybe("codec_type", |at| codec(&at))?;
         let (filters, router) = filters(&fields.required("http_filters")?)?;
+        let common = common(fields)?;
         let delayed = fields.maybe("delayed_close_timeout", |at| at.duration())?;
         Ok(HttpConnectionManager {
             stat_prefix: fields.required("stat_prefix")?.name()?,
@@ -31,8 +32,17 @@ pub fn connection_manager(at: &At<'_>) -> Read<HttpConnectionManager> {
             normalize_path: fields.flag("normalize_path")?,
             merge_slashes: fields.flag("merge_slashes")?,
             path_with_escaped_slashes_action: escaped_slashes(fields)?,
-            headers_with_underscores_action: underscores(fields)?,
+            headers_with_underscores_action: common.underscores,
             always_set_request_id_in_response: fields.flag("always_set_request_id_in_response")?,
+            http1: Http1 {
+                head_limit_bytes: fields
+                    .maybe("max_request_headers_kb", http1::head_limit_bytes)?
+                    .unwrap_or(Http1::CLIENTS.head_limit_bytes),
+                header_limit: common.header_limit,
+                trailers: fields
+                    .maybe("http_protocol_options", |at| http1::trailers(&at))?
+                    .unwrap_or_default(),
+            },
             http2_initial_stream_window_size: window(fields)?,
             access_log: fields.list("access_log", |at| logs::access_log(&at))?,
             local_reply_mappers: fields
@@ -64,16 +74,33 @@ fn escaped_slashes(fields: &mut Fields<'_>) -> Read<EscapedSlashes> {
     Ok(action.unwrap_or(EscapedSlashes::Keep))
 }
 
-fn underscores(fields: &mut Fields<'_>) -> Read<UnderscoreHeaders> {
+/// `common_http_protocol_options`.
+struct Common {
+    underscores: UnderscoreHeaders,
+    header_limit: usize,
+}
+
+fn common(fields: &mut Fields<'_>) -> Read<Common> {
     let choices = [
         ("ALLOW", UnderscoreHeaders::Allow),
         ("REJECT_REQUEST", UnderscoreHeaders::Reject),
         ("DROP_HEADER", UnderscoreHeaders::Drop),
     ];
-    let action = fields.maybe("common_http_protocol_options", |at| {
-        at.map(|options| options.maybe("headers_with_underscores_action", |at| at.choice(&choices)))
+    let mut common = Common {
+        underscores: UnderscoreHeaders::Allow,
+        header_limit: Http1::CLIENTS.header_limit,
+    };
+    fields.maybe("common_http_protocol_options", |at| {
+        at.map(|options| {
+            let action =
+                options.maybe("headers_with_underscores_action", |at| at.choice(&choices))?;
+            common.underscores = action.unwrap_or(common.underscores);
+            let limit = options.maybe("max_headers_count", http1::header_limit)?;
+            common.header_limit = limit.unwrap_or(common.header_limit);
+            Ok(())
+        })
     })?;
-    Ok(action.flatten().unwrap_or(UnderscoreHeaders::Allow))
+    Ok(common)
 }
 
 fn window(fields: &mut Fields<'_>) -> Read<Option<u32>> {

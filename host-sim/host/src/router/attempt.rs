@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::chain::{Chain, ChainKey, Direction, Piece};
 use crate::engine::Engine;
 use crate::flags::Flag;
-use crate::io::{Command, Now, UpstreamId};
+use crate::io::{Command, Headers, Now, UpstreamId};
 use crate::local_reply::Reply;
 use crate::router::retry::Reset;
 use crate::stats::Scope;
@@ -29,6 +29,8 @@ pub(crate) struct Attempt {
     /// The body that waits for the connection, and whether it ends there.
     pub(super) waiting: Vec<u8>,
     pub(super) waiting_end: bool,
+    /// The trailers that wait behind it.
+    pub(super) waiting_trailers: Option<Headers>,
     /// The router has seen the response's head.
     pub(crate) response_passed: bool,
     /// All of the response has arrived, or it broke: there is nothing to cancel.
@@ -111,6 +113,7 @@ impl Engine {
             address,
             connect_timeout: cluster.connect_timeout,
             http2: cluster.http2,
+            http1: cluster.http1,
         });
         self.feed_attempt(key, id);
     }
@@ -128,21 +131,23 @@ impl Engine {
             .filter(|_| stream.router.retry.is_some());
         let complete = stream.router.request_complete;
         // In the first attempt the body has not been handed to the router yet.
-        let body = body.filter(|_| stream.info.attempts > 1);
-        let end = complete && body.is_none();
+        let again = stream.info.attempts > 1;
+        let body = body.filter(|_| again);
+        let trailers = stream.chain.decode.trailers.clone();
+        let trailers = trailers.filter(|_| again && complete);
+        let end = complete && body.is_none() && trailers.is_none();
         if let Some(attempt) = self.attempts.get_mut(&id) {
             attempt.chain.decode.end_seen = end;
         }
         self.pass_headers(ChainKey::Attempt(id), Direction::Decode, 0, end);
         if let (Some(body), Some(attempt)) = (body, self.attempts.get_mut(&id)) {
-            attempt.chain.decode.end_seen = complete;
-            self.pass_data(
-                ChainKey::Attempt(id),
-                Direction::Decode,
-                0,
-                Piece::Fresh(body),
-                complete,
-            );
+            let end = complete && trailers.is_none();
+            attempt.chain.decode.end_seen = end;
+            let chain = ChainKey::Attempt(id);
+            self.pass_data(chain, Direction::Decode, 0, Piece::Fresh(body), end);
+        }
+        if let Some(trailers) = trailers {
+            self.attempt_trailers(id, trailers);
         }
     }
 
@@ -213,6 +218,7 @@ impl Attempt {
             head_sent: false,
             waiting: Vec::new(),
             waiting_end: false,
+            waiting_trailers: None,
             response_passed: false,
             upstream_over: false,
             cancelled: false,

@@ -4,8 +4,11 @@ use crate::chain::{ChainKey, Direction, Piece};
 use crate::engine::Engine;
 use crate::inline::{self, Side};
 use crate::io::{Command, Headers, UpstreamId};
+use crate::local_reply::Reply;
 use crate::router::Attempt;
 use crate::stats::Scope;
+use crate::stream::StreamKey;
+use crate::wire;
 
 impl Engine {
     /// The head has passed the attempt's filters.
@@ -33,6 +36,17 @@ impl Engine {
         self.send_waiting(id);
     }
 
+    /// Trailers have passed the attempt's filters.
+    pub(crate) fn attempt_trailers_ready(&mut self, id: UpstreamId) {
+        let Some(attempt) = self.attempts.get_mut(&id) else {
+            return;
+        };
+        attempt
+            .waiting_trailers
+            .clone_from(&attempt.chain.decode.trailers);
+        self.send_waiting(id);
+    }
+
     /// Sends what has passed the filters, once the connection is there.
     fn send_waiting(&mut self, id: UpstreamId) {
         let now = self.now.monotonic;
@@ -49,6 +63,10 @@ impl Engine {
             return;
         };
         if !attempt.head_sent {
+            if let Some(problem) = wire::refused_request(&stream.request_headers) {
+                let key = attempt.stream;
+                return self.refuse_head(key, &problem);
+            }
             attempt.head_sent = true;
             attempt.times.request_begin = Some(now);
             stream.info.upstream_request_begin.get_or_insert(now);
@@ -63,8 +81,9 @@ impl Engine {
             std::mem::take(&mut attempt.waiting),
             std::mem::take(&mut attempt.waiting_end),
         );
+        let trailers = attempt.waiting_trailers.take();
         attempt.bytes_sent += data.len() as u64;
-        if head_ends || end {
+        if head_ends || end || trailers.is_some() {
             attempt.times.request_end = Some(now);
             stream.info.upstream_request_end = Some(now);
         }
@@ -75,7 +94,20 @@ impl Engine {
                 end_stream: end,
             });
         }
+        if let Some(trailers) = trailers {
+            self.commands.push(Command::SendUpstreamTrailers {
+                upstream: id,
+                trailers,
+            });
+        }
         self.touch_attempt(id);
+    }
+
+    /// What the filters made of a request cannot be written: the attempt answers it by itself, and nobody tries again.
+    fn refuse_head(&mut self, key: StreamKey, problem: &str) {
+        let details = problem.replace(' ', "_");
+        let details = format!("filter_removed_required_request_headers{{{details}}}");
+        self.local_reply(key, Reply::of_envoy(503, problem, &details));
     }
 
     /// The attempt of this id, unless it was broken off: what still comes of that is for nobody.

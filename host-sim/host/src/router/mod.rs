@@ -18,7 +18,7 @@ use crate::chain::{ChainKey, Direction, Piece};
 use crate::config::{Forward, RouteAction};
 use crate::engine::Engine;
 use crate::flags::Flag;
-use crate::io::UpstreamId;
+use crate::io::{Headers, UpstreamId};
 use crate::local_reply::Reply;
 use crate::stats::Scope;
 use crate::stream::{Response, Stream, StreamKey};
@@ -158,10 +158,28 @@ impl Engine {
         }
     }
 
-    /// Trailers have passed the client's filters. They end the request; workers over HTTP/1 do not
-    /// get them.
+    /// Trailers have passed the client's filters. They end the request.
     pub(crate) fn route_trailers(&mut self, key: StreamKey) {
-        self.route_data(key, Piece::Fresh(Vec::new()), true);
+        let Some(stream) = self.streams.get_mut(&key) else {
+            return;
+        };
+        if stream.router.done {
+            return;
+        }
+        stream.router.request_complete = true;
+        let trailers = stream.chain.decode.trailers.clone().unwrap_or_default();
+        if let Some(id) = stream.router.attempt {
+            self.attempt_trailers(id, trailers);
+        }
+        self.request_reached_router(key);
+    }
+
+    fn attempt_trailers(&mut self, id: UpstreamId, trailers: Headers) {
+        if let Some(attempt) = self.attempts.get_mut(&id) {
+            attempt.chain.decode.end_seen = true;
+            attempt.chain.decode.trailers = Some(trailers);
+        }
+        self.pass_trailers(ChainKey::Attempt(id), Direction::Decode, 0);
     }
 
     fn request_reached_router(&mut self, key: StreamKey) {

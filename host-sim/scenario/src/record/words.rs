@@ -27,6 +27,9 @@ pub fn came(event: &Event) -> (String, &Headers) {
             format!("request {}: {}{}", stream.0, bytes(data), end(*end_stream)),
             NONE,
         ),
+        Event::RequestTrailers { stream, trailers } => {
+            (format!("request {}: trailers, end", stream.0), trailers)
+        }
         Event::RequestReset { stream } => (format!("request {}: the client left", stream.0), NONE),
         Event::RequestBroken {
             stream,
@@ -122,6 +125,10 @@ pub fn wanted(command: &Command) -> (String, &Headers) {
                 NONE,
             )
         }
+        Command::SendUpstreamTrailers { upstream, trailers } => (
+            format!("attempt {}: send trailers, end", upstream.0),
+            trailers,
+        ),
         Command::SendUpstreamHeaders {
             upstream,
             headers,

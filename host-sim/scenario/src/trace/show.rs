@@ -43,6 +43,9 @@ pub fn event(event: &Event) -> String {
             text(data),
             end(*end_stream)
         ),
+        Event::RequestTrailers { stream, trailers } => {
+            format!("trailers of {stream:?}: {}", lines(trailers))
+        }
         Event::ResponseTrailers { upstream, trailers } => {
             format!("trailers for {upstream:?}: {}", lines(trailers))
         }
@@ -65,6 +68,21 @@ pub fn command(command: &Command) -> String {
         } => format!("-> {stream:?}: {}{}", text(data), end(*end_stream)),
         Command::SendTrailers { stream, trailers } => {
             format!("-> {stream:?}: trailers {}", lines(trailers))
+        }
+        Command::OpenUpstream {
+            upstream,
+            stream,
+            cluster,
+            address,
+            connect_timeout,
+            http2,
+            // A connection on a virtual clock has no heads that could be too long.
+            http1: _,
+        } => format!(
+            "OpenUpstream {{ upstream: {upstream:?}, stream: {stream:?}, cluster: {cluster:?}, address: {address:?}, connect_timeout: {connect_timeout:?}, http2: {http2:?} }}"
+        ),
+        Command::SendUpstreamTrailers { upstream, trailers } => {
+            format!("-> {upstream:?}: trailers {}", lines(trailers))
         }
         Command::SendUpstreamHeaders {
             upstream,

@@ -84,6 +84,12 @@ impl World {
                     self.arrive((thread, upstream));
                 }
             }
+            Command::SendUpstreamTrailers { upstream, trailers } => {
+                if let Some(attempt) = self.attempts.get_mut(&(thread, upstream)) {
+                    attempt.trailers(trailers);
+                    self.arrive((thread, upstream));
+                }
+            }
             Command::CancelUpstream { upstream } => self.end_attempt((thread, upstream)),
             Command::Resolve { lookup, name } => {
                 let known = self.sites.iter().filter(|site| site.name == name);

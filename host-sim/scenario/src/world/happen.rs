@@ -44,6 +44,7 @@ impl World {
             stream,
             listener,
             peer: peer(id),
+            connection: None,
             headers: client.request.head(),
             end_stream: !has_body,
         };

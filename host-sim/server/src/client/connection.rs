@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use host_sim_host::io::{Event, StreamId};
+use host_sim_host::config::Http1;
+use host_sim_host::io::{ConnectionId, Event, StreamId};
 use tokio::net::TcpStream;
 
 use super::{Client, Exchange, Reply, linger};
@@ -30,6 +31,8 @@ pub struct Entrance {
     pub peer: SocketAddr,
     /// `delayed_close_timeout` of the listener.
     pub delayed_close_timeout: Duration,
+    /// Bounds and options of the listener.
+    pub http1: Http1,
     /// Under which it is counted.
     pub names: Arc<Names>,
 }
@@ -38,6 +41,7 @@ struct Connection {
     driver: Rc<Driver>,
     client: Rc<Client>,
     entrance: Entrance,
+    id: ConnectionId,
     decoder: RequestDecoder,
     stream: Option<StreamId>,
     /// No byte of the client is looked at any more.
@@ -64,14 +68,15 @@ enum Step {
 /// Serves a connection to its end.
 pub async fn serve(driver: Rc<Driver>, socket: TcpStream, entrance: Entrance) {
     let (number, names) = (entrance.listener, entrance.names.clone());
-    driver.connection_begins(number);
     names.connected(&driver.process);
-    let client = Rc::new(Client::default());
+    let client = Rc::new(Client::new(entrance.http1.trailers));
+    let decoder = RequestDecoder::new(entrance.http1);
     let mut connection = Connection {
         driver: driver.clone(),
         client,
         entrance,
-        decoder: RequestDecoder::default(),
+        id: driver.connection_begins(number),
+        decoder,
         stream: None,
         deaf: false,
         spoke: false,
@@ -79,6 +84,9 @@ pub async fn serve(driver: Rc<Driver>, socket: TcpStream, entrance: Entrance) {
     };
     let (by, active) = connection.serve(socket).await;
     names.ended(&driver.process, by, active, connection.spoke);
+    driver.send(Event::ConnectionEnded {
+        connection: connection.id,
+    });
     driver.connection_ends(number);
 }
 
@@ -187,6 +195,13 @@ impl Connection {
                         });
                     }
                 }
+                Ok(Some(RequestPart::Trailers(trailers))) => {
+                    self.client.request_is_complete();
+                    if let Some(stream) = self.stream {
+                        self.driver
+                            .send(Event::RequestTrailers { stream, trailers });
+                    }
+                }
                 Err(bad) => return self.refuse(bad),
             }
         }
@@ -195,7 +210,7 @@ impl Connection {
 
     fn begin(&mut self, head: RequestHead) {
         let RequestHead {
-            headers,
+            mut headers,
             end_stream,
             close,
             expect_continue,
@@ -214,6 +229,10 @@ impl Connection {
                 .borrow_mut()
                 .push(b"HTTP/1.1 100 Continue\r\n\r\n");
         }
+        if close {
+            // No filter sees it, but the response says so too.
+            headers.push((b"connection".to_vec(), b"close".to_vec()));
+        }
         let stream = self.driver.begin_stream(&self.client);
         self.stream = Some(stream);
         let Entrance { listener, peer, .. } = self.entrance;
@@ -221,6 +240,7 @@ impl Connection {
             stream,
             listener,
             peer,
+            connection: Some(self.id),
             headers,
             end_stream,
         });
@@ -246,20 +266,24 @@ impl Connection {
                     details,
                 });
             }
-            BadRequest::Body => {
-                if let Some(stream) = self.stream {
-                    self.driver.send(Event::RequestBroken {
-                        stream,
-                        status: 400,
-                        details: "http1.codec_error",
-                    });
-                }
-                self.client.break_off();
-            }
+            BadRequest::Body => self.break_request(400, "http1.codec_error"),
+            BadRequest::Trailers { details } => self.break_request(431, details),
             BadRequest::Tls => self.say(peer, "TLS"),
             BadRequest::Http2 => self.say(peer, "HTTP/2 without an upgrade"),
         }
         matches!(bad, BadRequest::Tls | BadRequest::Http2).then_some(Step::Drop)
+    }
+
+    /// The rest of the request under way is of no use.
+    fn break_request(&mut self, status: u16, details: &'static str) {
+        if let Some(stream) = self.stream {
+            self.driver.send(Event::RequestBroken {
+                stream,
+                status,
+                details,
+            });
+        }
+        self.client.break_off();
     }
 
     fn say(&self, peer: SocketAddr, protocol: &str) {
@@ -298,7 +322,9 @@ impl Connection {
 
     fn wants_bytes(&self) -> bool {
         let ended = matches!(self.client.reply(), Reply::Complete | Reply::Broken);
-        let room = self.decoder.buffered() < PIPELINE_LIMIT_BYTES;
+        // A head that is too long must be seen to be so.
+        let most = PIPELINE_LIMIT_BYTES.max(self.entrance.http1.head_limit_bytes + 1);
+        let room = self.decoder.buffered() < most;
         !self.deaf && !ended && room && !self.client.has_slow_attempt()
     }
 

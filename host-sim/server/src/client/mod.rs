@@ -51,12 +51,23 @@ pub struct Client {
     pub out: RefCell<Buffer>,
     reply: Cell<Reply>,
     exchange: Cell<Exchange>,
+    /// The listener writes trailers.
+    trailers: bool,
     /// All of the request was read.
     request_complete: Cell<bool>,
     attempts: RefCell<Vec<Weak<Attempt>>>,
 }
 
 impl Client {
+    /// Of a connection whose listener writes trailers, or drops them.
+    #[must_use]
+    pub fn new(trailers: bool) -> Self {
+        Client {
+            trailers,
+            ..Client::default()
+        }
+    }
+
     /// A request begins.
     pub fn begin(&self, exchange: Exchange) {
         self.exchange.set(exchange);
@@ -111,6 +122,19 @@ impl Client {
         } else {
             Reply::Started(head.body)
         });
+        self.wake.notify_one();
+    }
+
+    /// Ends the body with trailers.
+    pub fn trailers(&self, trailers: &Headers) {
+        let Reply::Started(encoding) = self.reply.get() else {
+            return;
+        };
+        if !self.trailers {
+            return self.data(&[], true);
+        }
+        encode::trailers(self.out.borrow_mut().end(), encoding, trailers);
+        self.reply.set(Reply::Complete);
         self.wake.notify_one();
     }
 

@@ -1,5 +1,7 @@
 //! The body of a message, whatever says where it ends.
 
+use host_sim_host::io::Headers;
+
 use super::buffer::Buffer;
 
 /// What says where a body ends.
@@ -18,12 +20,21 @@ pub enum Framing {
 /// Most bytes of one chunk's size line with its extensions. Real ones have fewer than 20.
 pub const CHUNK_LINE_LIMIT_BYTES: usize = 4096;
 
-/// Most bytes of trailers, which are dropped; as for a header block.
+/// Most bytes of trailers; as for a header block.
 pub const TRAILERS_LIMIT_BYTES: usize = 60 * 1024;
 
-/// The chunks break the rules.
+/// The chunks, or what is behind them, break the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadChunk;
+pub enum BadBody {
+    /// What frames the body.
+    Chunk,
+    /// A name of the trailers.
+    TrailerName,
+    /// More than [`TRAILERS_LIMIT_BYTES`].
+    TrailersTooLarge,
+    /// More lines than a head may have.
+    TooManyTrailers,
+}
 
 /// Where a [`Body`] stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +66,8 @@ pub struct Body {
     state: State,
     /// Bytes of the size line or the trailers so far.
     framing_bytes: usize,
+    /// The lines of the trailers, if anybody wants them.
+    trailers: Option<Vec<u8>>,
 }
 
 const SIZE: Chunk = Chunk::Size { size: 0, digits: 0 };
@@ -72,7 +85,38 @@ impl Body {
         Body {
             state,
             framing_bytes: 0,
+            trailers: None,
         }
+    }
+
+    /// Keeps the trailers for [`Body::trailers`].
+    #[must_use]
+    pub fn with_trailers(self, wanted: bool) -> Self {
+        Body {
+            trailers: wanted.then(Vec::new),
+            ..self
+        }
+    }
+
+    /// The trailers of a body that is done: names in lower case, values without the blanks around them.
+    ///
+    /// # Errors
+    /// There are more than `most`.
+    pub fn trailers(&mut self, most: usize) -> Result<Headers, BadBody> {
+        let text = self.trailers.take().unwrap_or_default();
+        let mut trailers = Headers::new();
+        for line in text.split(|byte| *byte == b'\n') {
+            let Some(colon) = line.iter().position(|byte| *byte == b':') else {
+                continue;
+            };
+            if trailers.len() >= most {
+                return Err(BadBody::TooManyTrailers);
+            }
+            let (name, value) = line.split_at(colon);
+            let value = value.get(1..).unwrap_or_default().trim_ascii();
+            trailers.push((name.to_ascii_lowercase(), value.to_vec()));
+        }
+        Ok(trailers)
     }
 
     /// The end was seen.
@@ -90,8 +134,8 @@ impl Body {
     /// Moves what belongs to the body from `input` to `out`, as far as it is there.
     ///
     /// # Errors
-    /// The chunks break the rules; what was moved before is good.
-    pub fn decode(&mut self, input: &mut Buffer, out: &mut Vec<u8>) -> Result<(), BadChunk> {
+    /// The chunks or trailers break the rules; what was moved before is good.
+    pub fn decode(&mut self, input: &mut Buffer, out: &mut Vec<u8>) -> Result<(), BadBody> {
         while !input.is_empty() {
             match self.state {
                 State::Done => return Ok(()),
@@ -117,6 +161,17 @@ impl Body {
                 }
                 State::Chunk(chunk) => {
                     let byte = input.bytes().first().copied().unwrap_or_default();
+                    let in_trailers = matches!(
+                        chunk,
+                        Chunk::TrailerStart | Chunk::TrailerLine { .. } | Chunk::TrailerLineFeed
+                    );
+                    if in_trailers && let Some(lines) = &mut self.trailers {
+                        let in_name = matches!(chunk, Chunk::TrailerLine { colon: false });
+                        if in_name && matches!(byte, b' ' | b'\t') {
+                            return Err(BadBody::TrailerName);
+                        }
+                        lines.push(byte);
+                    }
                     self.state = self.framing_byte(chunk, byte)?;
                     input.consume(1);
                 }
@@ -126,7 +181,7 @@ impl Body {
     }
 
     /// One byte that is not data.
-    fn framing_byte(&mut self, chunk: Chunk, byte: u8) -> Result<State, BadChunk> {
+    fn framing_byte(&mut self, chunk: Chunk, byte: u8) -> Result<State, BadBody> {
         self.framing_bytes += 1;
         let next = match (chunk, byte) {
             (Chunk::Size { size, digits }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
@@ -134,9 +189,9 @@ impl Body {
                 let digit = char::from(byte)
                     .to_digit(16)
                     .map(u64::from)
-                    .ok_or(BadChunk)?;
+                    .ok_or(BadBody::Chunk)?;
                 if digits >= 15 {
-                    return Err(BadChunk);
+                    return Err(BadBody::Chunk);
                 }
                 Chunk::Size {
                     size: size * 16 + digit,
@@ -176,7 +231,10 @@ impl Body {
                     colon: colon || byte == b':',
                 }
             }
-            _ => return Err(BadChunk),
+            (Chunk::TrailerLine { .. }, _) if self.framing_bytes >= TRAILERS_LIMIT_BYTES => {
+                return Err(BadBody::TrailersTooLarge);
+            }
+            _ => return Err(BadBody::Chunk),
         };
         Ok(State::Chunk(next))
     }

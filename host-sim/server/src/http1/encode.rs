@@ -59,6 +59,8 @@ pub fn response_head(
         if !has_length {
             body = BodyEncoding::Dropped;
         }
+    } else if status < 200 {
+        // Nothing says where the body ends, if there is one.
     } else if !has_length && end_stream && !to_head {
         out.extend_from_slice(b"content-length: 0\r\n");
     } else if !has_length {
@@ -116,6 +118,17 @@ pub fn data(out: &mut Vec<u8>, encoding: BodyEncoding, data: &[u8], end_stream: 
     }
 }
 
+/// Ends a body with trailers, if there are chunks to put them behind.
+pub fn trailers(out: &mut Vec<u8>, encoding: BodyEncoding, trailers: &Headers) {
+    if encoding == BodyEncoding::Chunked {
+        out.extend_from_slice(b"0\r\n");
+        for (name, value) in trailers {
+            line(out, name, value);
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
 /// All lines but pseudo headers and those the writer owns; whether a `content-length` is among them.
 fn fields(out: &mut Vec<u8>, headers: &Headers) -> bool {
     let mut has_length = false;
@@ -129,11 +142,9 @@ fn fields(out: &mut Vec<u8>, headers: &Headers) -> bool {
     has_length
 }
 
-/// One header line. A filter cannot end a line early: what holds a line break is left out.
+/// One header line, whatever is in it. Envoy looks at the head of a request before (see `wire.rs` of the
+/// engine), but not at that of a response: there a filter can write lines by a value with a line break.
 fn line(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-    if name.is_empty() || !is_line(name) || !is_line(value) {
-        return;
-    }
     out.extend_from_slice(name);
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);
@@ -154,6 +165,8 @@ fn pseudo<'a>(headers: &'a Headers, name: &[u8]) -> Option<&'a [u8]> {
 /// Reason phrases; workers and tools look at the number only.
 fn reason(status: u16) -> &'static str {
     match status {
+        100 => "Continue",
+        101 => "Switching Protocols",
         200 => "OK",
         201 => "Created",
         202 => "Accepted",

@@ -4,12 +4,6 @@ use host_sim_host::io::Headers;
 
 use super::buffer::Buffer;
 
-/// Most bytes of a head, Envoy's `max_request_headers_kb` of 60.
-pub const HEAD_LIMIT_BYTES: usize = 60 * 1024;
-
-/// Most header lines, Envoy's `max_headers_count`.
-pub const HEADER_COUNT_LIMIT: usize = 100;
-
 /// Looks for the end of a head without reading any byte twice.
 #[derive(Debug, Default)]
 pub struct HeadScan {

@@ -1,12 +1,13 @@
 //! Requests of clients.
 
+use host_sim_host::config::Http1;
 use host_sim_host::io::Headers;
 
-use super::body::{Body, Framing};
+use super::body::{BadBody, Body, Framing};
 use super::buffer::Buffer;
 use super::forgive;
-use super::head::{BadLength, Found, HEAD_LIMIT_BYTES, HEADER_COUNT_LIMIT, HeadScan, Length};
-use super::head::{asks_to_close, has_token, headers_of, length_of};
+use super::head::{BadLength, Found, HeadScan, Length};
+use super::head::{asks_to_close, headers_of, length_of, values};
 use super::hop;
 use super::line::{self, BadLine};
 use super::target::{BadTarget, Target};
@@ -23,6 +24,8 @@ pub enum RequestPart {
         /// The request is complete.
         end_stream: bool,
     },
+    /// Trailers end the request.
+    Trailers(Headers),
 }
 
 /// Head of a request as a worker wants it.
@@ -52,6 +55,11 @@ pub enum BadRequest {
     },
     /// The body of a request that is under way became unreadable.
     Body,
+    /// Its trailers are too many or too large.
+    Trailers {
+        /// Envoy's name for the reason.
+        details: &'static str,
+    },
     /// The client speaks TLS.
     Tls,
     /// The client speaks HTTP/2.
@@ -59,16 +67,27 @@ pub enum BadRequest {
 }
 
 /// Decoder of one connection's requests, one after the other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RequestDecoder {
     input: Buffer,
     state: State,
+    options: Http1,
+}
+
+impl Default for RequestDecoder {
+    fn default() -> Self {
+        Self::new(Http1::CLIENTS)
+    }
 }
 
 #[derive(Debug)]
 enum State {
     Head(HeadScan),
     Body(Body),
+    /// These have come behind the body.
+    Trailers(Headers),
+    /// What came behind the body was none.
+    Broken(BadRequest),
     /// The rest of the input waits for [`RequestDecoder::start_next`].
     Complete,
 }
@@ -109,6 +128,16 @@ const BODY: BadRequest = refused("http1.body_disallowed");
 const TWO_LENGTHS: BadRequest = refused("http1.content_length_and_chunked_not_allowed");
 
 impl RequestDecoder {
+    /// With these bounds.
+    #[must_use]
+    pub fn new(options: Http1) -> Self {
+        RequestDecoder {
+            input: Buffer::default(),
+            state: State::default(),
+            options,
+        }
+    }
+
     /// Adds what was read.
     pub fn push(&mut self, bytes: &[u8]) {
         self.input.push(bytes);
@@ -147,15 +176,46 @@ impl RequestDecoder {
             State::Head(_) => self.head(),
             State::Body(body) => {
                 let mut data = Vec::new();
-                body.decode(&mut self.input, &mut data)
-                    .map_err(|_| BadRequest::Body)?;
-                let end_stream = body.is_done();
-                if end_stream {
-                    self.state = State::Complete;
+                let decoded = body.decode(&mut self.input, &mut data);
+                let trailers = match decoded {
+                    Ok(()) if body.is_done() => body.trailers(self.options.header_limit),
+                    Ok(()) => {
+                        let end_stream = false;
+                        let any = !data.is_empty();
+                        return Ok(any.then_some(RequestPart::Data { data, end_stream }));
+                    }
+                    Err(bad) => Err(bad),
+                };
+                let trailers = match trailers {
+                    Ok(trailers) => trailers,
+                    Err(BadBody::Chunk) => return Err(BadRequest::Body),
+                    // The body itself is good.
+                    Err(bad) => {
+                        self.state = State::Broken(of_trailers(bad));
+                        let end_stream = false;
+                        return Ok(Some(RequestPart::Data { data, end_stream }));
+                    }
+                };
+                let end_stream = trailers.is_empty();
+                self.state = if end_stream {
+                    State::Complete
+                } else {
+                    State::Trailers(trailers)
+                };
+                if data.is_empty() && !end_stream {
+                    return Ok(self.trailers());
                 }
-                Ok((end_stream || !data.is_empty())
-                    .then_some(RequestPart::Data { data, end_stream }))
+                Ok(Some(RequestPart::Data { data, end_stream }))
             }
+            State::Trailers(_) => Ok(self.trailers()),
+            State::Broken(bad) => Err(*bad),
+        }
+    }
+
+    fn trailers(&mut self) -> Option<RequestPart> {
+        match std::mem::replace(&mut self.state, State::Complete) {
+            State::Trailers(trailers) => Some(RequestPart::Trailers(trailers)),
+            _ => None,
         }
     }
 
@@ -182,27 +242,34 @@ impl RequestDecoder {
             return Err(BadRequest::Http2);
         }
         let end = match scan.look(&self.input) {
-            Found::End(end) if end <= HEAD_LIMIT_BYTES => end,
-            Found::Line(end) if bytes.len() <= HEAD_LIMIT_BYTES => {
-                parse(bytes.get(..end).unwrap_or_default())?;
+            Found::End(end) if end <= self.options.head_limit_bytes => end,
+            Found::Line(end) if bytes.len() <= self.options.head_limit_bytes => {
+                parse(
+                    bytes.get(..end).unwrap_or_default(),
+                    self.options.header_limit,
+                )?;
                 return Ok(None);
             }
-            Found::Nothing if bytes.len() <= HEAD_LIMIT_BYTES => return Ok(None),
+            Found::Nothing if bytes.len() <= self.options.head_limit_bytes => return Ok(None),
             _ => return Err(TOO_LARGE),
         };
-        let (head, framing) = parse(bytes.get(..end).unwrap_or_default())?.ok_or(CODEC_ERROR)?;
+        let (head, framing) = parse(
+            bytes.get(..end).unwrap_or_default(),
+            self.options.header_limit,
+        )?
+        .ok_or(CODEC_ERROR)?;
         self.input.consume(end);
         self.state = if head.end_stream {
             State::Complete
         } else {
-            State::Body(Body::new(framing))
+            State::Body(Body::new(framing).with_trailers(self.options.trailers))
         };
         Ok(Some(RequestPart::Head(head)))
     }
 }
 
 /// A head with its empty line, or the beginning of one to look for errors.
-fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
+fn parse(bytes: &[u8], header_limit: usize) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
     let bytes = &*forgive::straighten(bytes);
     let first = bytes.split(|byte| *byte == b'\n').next();
     line::check(first.unwrap_or_default()).map_err(|bad| match bad {
@@ -210,7 +277,7 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
         BadLine::Malformed => CODEC_ERROR,
         BadLine::Character => CHARACTERS,
     })?;
-    let mut lines = [httparse::EMPTY_HEADER; HEADER_COUNT_LIMIT];
+    let mut lines = vec![httparse::EMPTY_HEADER; header_limit];
     let mut request = httparse::Request::new(&mut lines);
     match request.parse(bytes) {
         Ok(httparse::Status::Complete(_)) => {}
@@ -235,7 +302,9 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
         Err(BadLength::Number) => return Err(CODEC_ERROR),
     };
     let close = asks_to_close(&fields);
-    let expect_continue = has_token(&fields, b"expect", b"100-continue");
+    // Envoy takes no list here.
+    let expect_continue =
+        values(&fields, b"expect").any(|value| value.eq_ignore_ascii_case(b"100-continue"));
     if !hop::asks_to_upgrade(&fields) {
         hop::remove(&mut fields).map_err(|_| refused("http1.connection_header_rejected"))?;
     }
@@ -253,6 +322,18 @@ fn parse(bytes: &[u8]) -> Result<Option<(RequestHead, Framing)>, BadRequest> {
         is_head: method == "HEAD",
     };
     Ok(Some((head, framing)))
+}
+
+fn of_trailers(bad: BadBody) -> BadRequest {
+    match bad {
+        BadBody::Chunk | BadBody::TrailerName => BadRequest::Body,
+        BadBody::TrailersTooLarge => BadRequest::Trailers {
+            details: "http1.headers_too_large",
+        },
+        BadBody::TooManyTrailers => BadRequest::Trailers {
+            details: "http1.too_many_headers",
+        },
+    }
 }
 
 fn bad_target(bad: BadTarget) -> BadRequest {

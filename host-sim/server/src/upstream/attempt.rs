@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
+use host_sim_host::config::Http1;
 use host_sim_host::io::{Headers, UpstreamId};
 use tokio::sync::Notify;
 
@@ -25,6 +26,9 @@ pub struct Attempt {
     client: Option<Weak<Client>>,
     /// Over HTTP/2 the head waits here, and `out` holds the bare body.
     http2: bool,
+    http1: Http1,
+    /// Over HTTP/2: what comes behind the body.
+    trailers: RefCell<Option<Headers>>,
     head: RefCell<Option<(Headers, bool)>>,
     body: Cell<Option<BodyEncoding>>,
     to_head: Cell<bool>,
@@ -35,13 +39,15 @@ pub struct Attempt {
 impl Attempt {
     /// `client` is whose request it serves; `None` for a callout.
     #[must_use]
-    pub fn new(id: UpstreamId, client: Option<&Rc<Client>>, http2: bool) -> Rc<Self> {
+    pub fn new(id: UpstreamId, client: Option<&Rc<Client>>, http2: bool, http1: Http1) -> Rc<Self> {
         Rc::new(Attempt {
             id,
             wake: Notify::new(),
             out: RefCell::default(),
             client: client.map(Rc::downgrade),
             http2,
+            http1,
+            trailers: RefCell::default(),
             head: RefCell::default(),
             body: Cell::new(None),
             to_head: Cell::new(false),
@@ -76,6 +82,32 @@ impl Attempt {
         self.wake.notify_one();
     }
 
+    /// Writes the trailers, which end the request.
+    pub fn trailers(&self, trailers: Headers) {
+        let Some(body) = self.body.get() else { return };
+        if self.http2 {
+            self.trailers.replace(Some(trailers));
+        } else if self.http1.trailers {
+            encode::trailers(self.out.borrow_mut().end(), body, &trailers);
+        } else {
+            encode::data(self.out.borrow_mut().end(), body, &[], true);
+        }
+        self.complete.set(true);
+        self.wake.notify_one();
+    }
+
+    /// What the cluster says about HTTP/1.1.
+    #[must_use]
+    pub fn http1(&self) -> Http1 {
+        self.http1
+    }
+
+    /// Over HTTP/2: the trailers, once all of the body has been taken.
+    pub fn take_trailers(&self) -> Option<Headers> {
+        let all = self.complete.get() && self.out.borrow().is_empty();
+        all.then(|| self.trailers.take()).flatten()
+    }
+
     /// Over HTTP/2: the head, once it is there, and whether it is all of the request; `None`: the
     /// attempt ended before.
     pub async fn head(&self) -> Option<(Headers, bool)> {
@@ -94,7 +126,7 @@ impl Attempt {
         let count = room.min(out.len());
         let piece = out.bytes().get(..count).unwrap_or_default().to_vec();
         out.consume(count);
-        let end = self.complete.get() && out.is_empty();
+        let end = self.complete.get() && out.is_empty() && self.trailers.borrow().is_none();
         (end || !piece.is_empty()).then_some((piece, end))
     }
 

@@ -57,7 +57,7 @@ pub async fn run(
         let pending = writes && !attempt.out.borrow().is_empty();
         let read = tokio::select! {
             ready = socket.readable(), if !attempt.has_slow_client() => match ready {
-                Ok(()) => read(driver, socket, cluster, response.get_or_insert_with(|| ResponseDecoder::new(attempt.is_to_head()))),
+                Ok(()) => read(driver, socket, cluster, response.get_or_insert_with(|| ResponseDecoder::new(attempt.is_to_head(), attempt.http1()))),
                 Err(_) => Read::End,
             },
             _ = socket.writable(), if pending => Read::Nothing,
@@ -121,6 +121,7 @@ fn hand_on(
                 headers,
                 end_stream,
             },
+            ResponsePart::Trailers(trailers) => Event::ResponseTrailers { upstream, trailers },
             ResponsePart::Data { data, end_stream } => Event::ResponseData {
                 upstream,
                 data,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host_sim_host::Process;
-use host_sim_host::config::{Bootstrap, Node};
+use host_sim_host::config::{Bootstrap, Http1, Node};
 use host_sim_host::io::{Command, Event, LookupId, Now, StreamId, UpstreamId};
 use host_sim_server::client::connection::{self, Entrance};
 use host_sim_server::clock::Clock;
@@ -71,6 +71,7 @@ impl Gateway {
                     listener: 0,
                     peer,
                     delayed_close_timeout: Duration::from_secs(1),
+                    http1: Http1::CLIENTS,
                     names: Arc::default(),
                 };
                 tokio::task::spawn_local(connection::serve(driver.clone(), socket, entrance));
@@ -147,6 +148,7 @@ impl Engine for Proxy {
                     address: self.worker,
                     connect_timeout: Duration::from_secs(1),
                     http2: None,
+                    http1: Http1::WORKERS,
                 });
                 self.commands.push(Command::SendUpstreamHeaders {
                     upstream,
@@ -165,7 +167,13 @@ impl Engine for Proxy {
                     end_stream,
                 });
             }
-            Event::Woken | Event::Resolved { .. } => {}
+            Event::RequestTrailers { stream, trailers } => {
+                self.commands.push(Command::SendUpstreamTrailers {
+                    upstream: upstream_of(stream),
+                    trailers,
+                });
+            }
+            Event::Woken | Event::Resolved { .. } | Event::ConnectionEnded { .. } => {}
             Event::RequestReset { stream } => {
                 self.commands.push(Command::CancelUpstream {
                     upstream: upstream_of(stream),

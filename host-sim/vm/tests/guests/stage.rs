@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use host_sim_host::abi::watch::{Watcher, watched};
 use host_sim_host::config::{
-    Bootstrap, Cluster, ClusterChoice, EscapedSlashes, FailurePolicy, Forward,
+    Bootstrap, Cluster, ClusterChoice, EscapedSlashes, FailurePolicy, Forward, Http1,
     HttpConnectionManager, Listener, LoadBalancing, Node, PathMatch, Plugin, RetryPolicy, Route,
     RouteAction, Router, UnderscoreHeaders, VirtualHost, VmConfig,
 };
@@ -82,6 +82,7 @@ fn config(code_path: &Path) -> Bootstrap {
         path_with_escaped_slashes_action: EscapedSlashes::Keep,
         headers_with_underscores_action: UnderscoreHeaders::Allow,
         always_set_request_id_in_response: false,
+        http1: Http1::CLIENTS,
         http2_initial_stream_window_size: None,
         access_log: Vec::new(),
         local_reply_mappers: Vec::new(),
@@ -102,6 +103,7 @@ fn config(code_path: &Path) -> Bootstrap {
         load_balancing: LoadBalancing::RoundRobin,
         max_retries: 3,
         max_requests: 1024,
+        http1: Http1::WORKERS,
         max_pending_requests: 1024,
         max_connections: 1024,
         upstream_filters: Vec::new(),
@@ -178,6 +180,7 @@ impl Stage {
             stream: StreamId(id),
             listener: 0,
             peer,
+            connection: None,
             headers,
             end_stream: true,
         };

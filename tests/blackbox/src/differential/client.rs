@@ -81,6 +81,18 @@ impl<'a> Client<'a> {
         response
     }
 
+    /// Bytes on a connection of their own, and all that comes back until the gateway closes it, as it came.
+    pub fn everything(&mut self, name: &str, bytes: &[u8]) -> String {
+        self.logged += 1;
+        let all = self.world.connect().send(bytes).all();
+        let text = all.escape_ascii().to_string();
+        self.note(format!("{name} ->"));
+        for line in text.split("\\r\\n") {
+            self.note(format!("  {line}"));
+        }
+        text
+    }
+
     /// A connection; its first request is awaited in the access log.
     pub fn open(&mut self, name: &str) -> Talk {
         self.logged += 1;

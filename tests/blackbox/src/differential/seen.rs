@@ -247,6 +247,13 @@ fn arrival(lines: &mut Vec<String>, what: &str, request: &Request) {
         ));
     }
     lines.push(format!("  {:?}", request.body.escape_ascii().to_string()));
+    for (name, value) in &request.trailers {
+        lines.push(format!(
+            "  trailer {}: {}",
+            name.escape_ascii(),
+            value.escape_ascii()
+        ));
+    }
 }
 
 fn metrics(world: &World) -> Vec<String> {

@@ -2,11 +2,12 @@
 
 use std::io::{self, Read};
 
-use crate::message::{Request, header};
+use crate::message::{Headers, Request, header};
 
 /// More than any head that a gateway lets through.
-const MAX_HEAD_BYTES: usize = 512 * 1024;
-const MAX_HEADERS: usize = 512;
+const MAX_HEAD_BYTES: usize = 2 * 1024 * 1024;
+/// More than a filter can set at once.
+const MAX_HEADERS: usize = 2048;
 /// More than any body that a gateway lets through.
 const MAX_BODY_BYTES: usize = 256 * 1024 * 1024;
 const PIECE_BYTES: usize = 64 * 1024;
@@ -82,7 +83,7 @@ impl Buffer {
                 request.body = self.0.drain(..end).collect();
                 complete
             }
-            Framing::Chunked => self.chunks(from, &mut request.body).is_some(),
+            Framing::Chunked => self.chunks(from, &mut request).is_some(),
         };
         if complete {
             Next::Request(request)
@@ -100,8 +101,8 @@ impl Buffer {
         true
     }
 
-    /// Chunks and trailers into `body`; `None` if they end early or are no chunks.
-    fn chunks(&mut self, from: &mut impl Read, body: &mut Vec<u8>) -> Option<()> {
+    /// Chunks and trailers of `request`; `None` if they end early or are no chunks.
+    fn chunks(&mut self, from: &mut impl Read, request: &mut Request) -> Option<()> {
         loop {
             let line = self.line(from)?;
             let digits = line.split(|byte| *byte == b';').next()?.trim_ascii();
@@ -110,13 +111,27 @@ impl Buffer {
                 return None;
             }
             if size == 0 {
-                while !self.line(from)?.is_empty() {}
-                return Some(());
+                return self.trailers(from, &mut request.trailers);
             }
             let whole = self.want(from, size);
             let end = size.min(self.0.len());
-            body.extend(self.0.drain(..end));
+            request.body.extend(self.0.drain(..end));
             if !whole || !self.line(from)?.is_empty() {
+                return None;
+            }
+        }
+    }
+
+    fn trailers(&mut self, from: &mut impl Read, trailers: &mut Headers) -> Option<()> {
+        loop {
+            let line = self.line(from)?;
+            if line.is_empty() {
+                return Some(());
+            }
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            let (name, value) = line.split_at(colon);
+            trailers.push((name.to_vec(), value.get(1..)?.trim_ascii().to_vec()));
+            if trailers.len() > MAX_HEADERS {
                 return None;
             }
         }
@@ -152,6 +167,7 @@ fn head(bytes: &[u8]) -> Result<Option<(Request, Framing, usize)>, httparse::Err
             .map(|line| (line.name.as_bytes().to_vec(), line.value.to_vec()))
             .collect(),
         body: Vec::new(),
+        trailers: Vec::new(),
     };
     let framing = framing(&request).ok_or(httparse::Error::HeaderValue)?;
     Ok(Some((request, framing, length)))

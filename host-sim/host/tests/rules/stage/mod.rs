@@ -155,6 +155,7 @@ impl Stage {
             stream: StreamId(id),
             listener: 0,
             peer,
+            connection: None,
             headers,
             end_stream,
         });

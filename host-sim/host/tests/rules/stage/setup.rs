@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use host_sim_host::abi::watch::{Watcher, watched};
 use host_sim_host::config::{
-    AccessLog, Bootstrap, Cluster, ClusterChoice, EscapedSlashes, FailurePolicy, Forward,
+    AccessLog, Bootstrap, Cluster, ClusterChoice, EscapedSlashes, FailurePolicy, Forward, Http1,
     HttpConnectionManager, JsonFormat, Listener, LoadBalancing, Node, PathMatch, Plain, Plugin,
     RetryPolicy, Route, RouteAction, Router, UnderscoreHeaders, VirtualHost, VmConfig,
 };
@@ -56,6 +56,7 @@ pub fn cluster(name: &str, ports: &[u16]) -> Cluster {
         load_balancing: LoadBalancing::RoundRobin,
         max_retries: 1000,
         max_requests: 1024,
+        http1: Http1::WORKERS,
         max_pending_requests: 1024,
         max_connections: 1024,
         upstream_filters: Vec::new(),
@@ -106,6 +107,7 @@ impl Setup {
             path_with_escaped_slashes_action: EscapedSlashes::Reject,
             headers_with_underscores_action: UnderscoreHeaders::Reject,
             always_set_request_id_in_response: false,
+            http1: Http1::CLIENTS,
             http2_initial_stream_window_size: None,
             access_log: vec![log(&[
                 ("code", "%RESPONSE_CODE%"),

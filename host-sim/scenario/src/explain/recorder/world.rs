@@ -88,6 +88,9 @@ impl Record {
                 "client",
                 format!("sends {} bytes{}", data.len(), end(end_stream)),
             ),
+            Event::RequestTrailers { stream, .. } if mine(*stream) => {
+                ("client", "sends trailers, the end".to_owned())
+            }
             Event::RequestReset { stream } if mine(*stream) => ("client", "leaves".to_owned()),
             Event::UpstreamConnected { upstream } => {
                 self.outcome(*upstream, "connected".to_owned())?;
@@ -181,6 +184,9 @@ impl Record {
                     data.len(),
                     end(end_stream)
                 )
+            }
+            Command::SendUpstreamTrailers { upstream, .. } => {
+                format!("to {}: trailers, the end", self.name(*upstream)?)
             }
             Command::CancelUpstream { upstream } => {
                 let outcome = self

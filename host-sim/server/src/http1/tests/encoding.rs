@@ -160,7 +160,7 @@ fn a_get_has_no_length() {
 }
 
 #[test]
-fn no_value_ends_its_line() {
+fn a_value_is_written_as_it_is_also_one_that_ends_its_line() {
     let lines = headers(&[
         (":status", "200"),
         ("x", "a\r\nevil: 1"),
@@ -169,5 +169,8 @@ fn no_value_ends_its_line() {
     ]);
     let mut out = Vec::new();
     response_head(&mut out, &lines, true, false, false);
-    assert_eq!(out, b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+    assert_eq!(
+        out,
+        b"HTTP/1.1 200 OK\r\nx: a\r\nevil: 1\r\ny\n: b\r\nz: c\0\r\ncontent-length: 0\r\n\r\n"
+    );
 }

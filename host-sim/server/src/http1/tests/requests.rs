@@ -1,8 +1,11 @@
 use proptest::prelude::*;
 
+use host_sim_host::config::Http1;
+
 use super::cuts;
-use crate::http1::head::{HEAD_LIMIT_BYTES, HEADER_COUNT_LIMIT};
 use crate::http1::request::{BadRequest, RequestDecoder, RequestHead, RequestPart};
+
+const LIMIT: Http1 = Http1::CLIENTS;
 
 /// A request with its body joined, whatever pieces it came in.
 #[derive(Debug, PartialEq)]
@@ -33,6 +36,7 @@ fn decode(pieces: &[Vec<u8>]) -> (Vec<Whole>, Option<BadRequest>) {
                     last.body.extend_from_slice(&data);
                     last.complete = end_stream;
                 }
+                Ok(Some(RequestPart::Trailers(_))) => panic!("nobody asked for trailers"),
                 Ok(None) if decoder.is_complete() && decoder.buffered() > 0 => decoder.start_next(),
                 Ok(None) => break,
                 Err(bad) => return (requests, Some(bad)),
@@ -323,11 +327,51 @@ fn chunks_that_break_the_rules_are_refused() {
 #[test]
 fn endless_extensions_and_trailers_are_refused() {
     let head = "POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n";
-    for endless in [
-        format!("{head}1;{}", "x".repeat(5000)),
-        format!("{head}0\r\n{}", "t: v\r\n".repeat(20_000)),
+    let too_large = BadRequest::Trailers {
+        details: "http1.headers_too_large",
+    };
+    for (endless, bad) in [
+        (format!("{head}1;{}", "x".repeat(5000)), BadRequest::Body),
+        (
+            format!("{head}0\r\n{}", "t: v\r\n".repeat(20_000)),
+            too_large,
+        ),
     ] {
-        assert_eq!(decode(&[endless.into_bytes()]).1, Some(BadRequest::Body));
+        assert_eq!(decode(&[endless.into_bytes()]).1, Some(bad));
+    }
+}
+
+#[test]
+fn trailers_come_behind_the_body_however_they_are_cut() {
+    let wanted = Http1 {
+        trailers: true,
+        ..LIMIT
+    };
+    let bytes = b"POST / HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-A:  1 \r\nx-b:\r\n\r\n";
+    for pieces in cuts(bytes) {
+        let mut decoder = RequestDecoder::new(wanted);
+        let mut parts = Vec::new();
+        for piece in &pieces {
+            decoder.push(piece);
+            while let Some(part) = decoder.next_part().expect("a request") {
+                parts.push(part);
+            }
+        }
+
+        let line = |name: &str, value: &str| (name.into(), value.into());
+        let last = RequestPart::Trailers(vec![line("x-a", "1"), line("x-b", "")]);
+        assert_eq!(parts.pop(), Some(last));
+        let ended = |part: &RequestPart| {
+            matches!(
+                part,
+                RequestPart::Data {
+                    end_stream: true,
+                    ..
+                }
+            )
+        };
+        assert!(!parts.iter().any(ended), "the trailers are the end");
+        assert!(decoder.is_complete());
     }
 }
 
@@ -341,11 +385,14 @@ fn heads_are_bounded_in_bytes_and_lines() {
         .into_bytes()
     };
     let frame = with(0).len();
-    assert_eq!(decode(&[with(HEAD_LIMIT_BYTES - frame)]).1, None);
+    assert_eq!(decode(&[with(LIMIT.head_limit_bytes - frame)]).1, None);
     let too_large = Some(refused(431, "http1.headers_too_large"));
-    assert_eq!(decode(&[with(HEAD_LIMIT_BYTES - frame + 1)]).1, too_large);
     assert_eq!(
-        decode(&[vec![b'a'; HEAD_LIMIT_BYTES + 1]]).1,
+        decode(&[with(LIMIT.head_limit_bytes - frame + 1)]).1,
+        too_large
+    );
+    assert_eq!(
+        decode(&[vec![b'a'; LIMIT.head_limit_bytes + 1]]).1,
         too_large,
         "without any line"
     );
@@ -356,9 +403,9 @@ fn heads_are_bounded_in_bytes_and_lines() {
         )
         .into_bytes()
     };
-    assert_eq!(decode(&[with(HEADER_COUNT_LIMIT)]).1, None);
+    assert_eq!(decode(&[with(LIMIT.header_limit)]).1, None);
     assert_eq!(
-        decode(&[with(HEADER_COUNT_LIMIT + 1)]).1,
+        decode(&[with(LIMIT.header_limit + 1)]).1,
         Some(refused(431, "http1.too_many_headers"))
     );
 }

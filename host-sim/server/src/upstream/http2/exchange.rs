@@ -183,6 +183,13 @@ impl Outgoing {
                 break;
             }
         }
+        if !self.over
+            && let Some(trailers) = attempt.take_trailers()
+        {
+            let _ = self.stream.send_trailers(head::map(&trailers));
+            self.over = true;
+            self.incomplete = false;
+        }
         if was_slow && !attempt.is_slow() {
             attempt.wake_client();
         }

@@ -60,6 +60,18 @@ pub fn lines(map: &HeaderMap) -> Headers {
         .collect()
 }
 
+/// Trailers to be sent; a line that HTTP has no place for is left out.
+pub fn map(lines: &Headers) -> HeaderMap {
+    let mut map = HeaderMap::new();
+    for (name, value) in lines {
+        let line = (HeaderName::from_bytes(name), HeaderValue::from_bytes(value));
+        if let (Ok(name), Ok(value)) = line {
+            map.append(name, value);
+        }
+    }
+    map
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
