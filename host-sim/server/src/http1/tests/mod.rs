@@ -1,6 +1,7 @@
 mod encoding;
 mod requests;
 mod responses;
+mod trailers;
 
 /// Every way to cut `bytes` into two pieces, each byte alone, and all at once.
 fn cuts(bytes: &[u8]) -> Vec<Vec<Vec<u8>>> {
