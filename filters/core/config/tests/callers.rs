@@ -1,6 +1,6 @@
 //! Who may call: tenants, keys and limits, taken and refused.
 
-#![allow(clippy::panic, reason = "a helper of tests may fail the test")]
+mod support;
 
 use dragoman_config::{AuthMode, Dimension, Gateway, parse};
 #[cfg(target_arch = "wasm32")]
@@ -15,15 +15,11 @@ fn document(sections: &str) -> String {
 }
 
 fn good(sections: &str) -> Gateway {
-    let text = document(sections);
-    parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+    support::good(&document(sections))
 }
 
 fn refusal(sections: &str) -> String {
-    match parse(document(sections).as_bytes()) {
-        Ok(_) => panic!("was taken: {sections}"),
-        Err(fault) => fault.to_string(),
-    }
+    support::refusal(&document(sections))
 }
 
 fn check(cases: &[(&str, &str)], wrap: impl Fn(&str) -> String) {

@@ -1,15 +1,12 @@
 //! Documents that are taken, with what is read from them.
 
-#![allow(clippy::panic, reason = "a helper of tests may fail the test")]
+mod support;
 
-use dragoman_config::{AuthMode, CredentialHeader, Gateway, parse};
+use dragoman_config::{AuthMode, CredentialHeader, Gateway};
 use dragoman_contract::Mode;
+use support::good;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-
-fn good(text: &str) -> Gateway {
-    parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
-}
 
 /// A document whose only endpoint is `m`, with these fields and the workers w1 to w20.
 fn endpoint(fields: &str) -> Gateway {

@@ -2,9 +2,11 @@
 
 #![allow(clippy::panic, reason = "a helper of tests may fail the test")]
 
+mod support;
+
 use std::fmt::Write;
 
-use dragoman_config::{Gateway, MAX_GENERATION, parse};
+use dragoman_config::{Gateway, MAX_GENERATION};
 use dragoman_contract::{Class, PathScope, Scope};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -14,15 +16,11 @@ fn document(sections: &str) -> String {
 }
 
 fn good(sections: &str) -> Gateway {
-    let text = document(sections);
-    parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+    support::good(&document(sections))
 }
 
 fn refusal(sections: &str) -> String {
-    match parse(document(sections).as_bytes()) {
-        Ok(_) => panic!("was taken: {sections}"),
-        Err(fault) => fault.to_string(),
-    }
+    support::refusal(&document(sections))
 }
 
 /// A document with these keys of tenant `t`, each given by its further fields.

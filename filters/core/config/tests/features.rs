@@ -1,6 +1,6 @@
 //! The features that are off without their section, taken and refused.
 
-#![allow(clippy::panic, reason = "a helper of tests may fail the test")]
+mod support;
 
 use dragoman_config::{Gateway, OnUnknown, parse};
 #[cfg(target_arch = "wasm32")]
@@ -11,17 +11,14 @@ fn document(sections: &str) -> String {
 }
 
 fn good(sections: &str) -> Gateway {
-    let text = document(sections);
-    parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+    support::good(&document(sections))
 }
 
 fn check(section: &str, cases: &[(&str, &str)]) {
     for (given, expected) in cases {
         let text = document(&format!(r#","{section}":{given}"#));
-        match parse(text.as_bytes()) {
-            Ok(_) => panic!("was taken: {given}"),
-            Err(fault) => assert_eq!(fault.to_string(), format!("{section}{expected}"), "{given}"),
-        }
+        let expected = format!("{section}{expected}");
+        assert_eq!(support::refusal(&text), expected, "{given}");
     }
 }
 

@@ -1,17 +1,11 @@
 //! Documents that are refused, with the exact words.
 
-#![allow(clippy::panic, reason = "a helper of tests may fail the test")]
+mod support;
 
 use dragoman_config::parse;
+use support::refusal;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-
-fn refusal(text: &str) -> String {
-    match parse(text.as_bytes()) {
-        Ok(_) => panic!("was taken: {text}"),
-        Err(fault) => fault.to_string(),
-    }
-}
 
 fn check(cases: &[(&str, &str)], wrap: impl Fn(&str) -> String) {
     for (given, expected) in cases {

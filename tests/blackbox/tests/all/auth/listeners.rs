@@ -3,7 +3,7 @@
 use blackbox::{Engine, Response, World, both_engines};
 use serde_json::{Value, json};
 
-use super::{bearer, id};
+use super::{bearer, comparable, id};
 use crate::support::{CHAT, refused};
 
 both_engines![
@@ -57,25 +57,49 @@ fn world(engine: Engine, hosts: bool) -> World {
 
 const MODELS: [&str; 5] = ["chat", "private", "of-a", "private-a", "nobody"];
 
-type Ask<'a> = &'a dyn Fn(&str, &str, &[&str], &[u8]) -> Response;
+/// The listener by which somebody comes in.
+#[derive(Clone, Copy)]
+enum By {
+    Public,
+    Internal,
+}
 
-fn ask_for(ask: Ask<'_>, lines: &[&str], model: &str) -> [Response; 2] {
-    let body = CHAT.replace("\"chat\"", &format!("\"{model}\""));
-    [
-        ask("POST", "/v1/chat/completions", lines, body.as_bytes()),
-        ask("GET", &format!("/v1/models/{model}"), lines, b""),
-    ]
+impl By {
+    fn ask(
+        self,
+        world: &World,
+        (method, path): (&str, &str),
+        lines: &[&str],
+        body: &str,
+    ) -> Response {
+        match self {
+            Self::Public => world.request(method, path, lines, body.as_bytes()),
+            Self::Internal => world.request_inside(method, path, lines, body.as_bytes()),
+        }
+    }
+
+    /// A chat with a model, and its description.
+    fn ask_for(self, world: &World, lines: &[&str], model: &str) -> [Response; 2] {
+        let body = CHAT.replace("\"chat\"", &format!("\"{model}\""));
+        let described = format!("/v1/models/{model}");
+        [
+            self.ask(world, ("POST", "/v1/chat/completions"), lines, &body),
+            self.ask(world, ("GET", &described), lines, ""),
+        ]
+    }
 }
 
 /// Which of [`MODELS`] can be used, described and found in the list, which must agree.
-fn reachable(ask: Ask<'_>, lines: &[&str]) -> Vec<&'static str> {
-    let list = ask("GET", "/v1/models", lines, b"").json();
+fn reachable(world: &World, by: By, lines: &[&str]) -> Vec<&'static str> {
+    let list = by.ask(world, ("GET", "/v1/models"), lines, "").json();
     let listed = |model: &str| {
         let models = list["data"].as_array().expect("a list of models");
         models.iter().any(|one| one["id"] == model)
     };
     let is_there = |model: &&str| {
-        let statuses = ask_for(ask, lines, model).map(|response| response.status);
+        let statuses = by
+            .ask_for(world, lines, model)
+            .map(|response| response.status);
         assert_eq!(statuses[0], statuses[1], "{model}");
         assert_eq!(statuses[0] == 200, listed(model), "{model}: {statuses:?}");
         statuses[0] == 200
@@ -85,17 +109,14 @@ fn reachable(ask: Ask<'_>, lines: &[&str]) -> Vec<&'static str> {
 
 fn a_private_endpoint_exists_on_the_internal_listener_only(engine: Engine) {
     let world = world(engine, false);
-    let public = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
-        world.request(method, path, lines, body)
-    };
-    let inside = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
-        world.request_inside(method, path, lines, body)
-    };
 
-    assert_eq!(reachable(&public, &[&bearer(KEY_A)]), ["chat", "of-a"]);
-    assert_eq!(reachable(&public, &[&bearer(KEY_B)]), ["chat"]);
     assert_eq!(
-        reachable(&inside, &[&bearer(KEY_A)]),
+        reachable(&world, By::Public, &[&bearer(KEY_A)]),
+        ["chat", "of-a"]
+    );
+    assert_eq!(reachable(&world, By::Public, &[&bearer(KEY_B)]), ["chat"]);
+    assert_eq!(
+        reachable(&world, By::Internal, &[&bearer(KEY_A)]),
         ["chat", "private", "of-a", "private-a"]
     );
     let nobody = world.request_inside("GET", "/v1/models", &[], b"");
@@ -104,23 +125,13 @@ fn a_private_endpoint_exists_on_the_internal_listener_only(engine: Engine) {
 
 fn what_somebody_may_not_know_of_is_answered_like_what_does_not_exist(engine: Engine) {
     let world = world(engine, false);
-    let comparable = |response: Response| {
-        let id = id(&response);
-        let names: Vec<_> = response
-            .headers
-            .iter()
-            .map(|(name, _)| name.clone())
-            .collect();
-        (response.status, names, response.text().replace(&id, "<id>"))
-    };
-    let public = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
-        world.request(method, path, lines, body)
-    };
     let key = bearer(KEY_B);
-    let absent = ask_for(&public, &[&key], "nobody").map(comparable);
+    let absent = By::Public
+        .ask_for(&world, &[&key], "nobody")
+        .map(comparable);
     for model in ["private", "of-a", "private-a"] {
         assert_eq!(
-            ask_for(&public, &[&key], model).map(comparable),
+            By::Public.ask_for(&world, &[&key], model).map(comparable),
             absent,
             "{model}"
         );
@@ -185,13 +196,10 @@ fn a_key_is_good_at_its_tenants_hosts_and_nowhere_else(engine: Engine) {
 
 fn on_the_internal_listener_the_host_does_not_matter_and_every_endpoint_exists(engine: Engine) {
     let world = world(engine, true);
-    let inside = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
-        world.request_inside(method, path, lines, body)
-    };
     for key in [KEY_A, KEY_B, KEY_C] {
         for host in ["host: a.example", "host: nobody.example"] {
             assert_eq!(
-                reachable(&inside, &[&bearer(key), host]),
+                reachable(&world, By::Internal, &[&bearer(key), host]),
                 ["chat", "private", "of-a", "private-a"],
                 "{key} {host}"
             );
@@ -210,15 +218,9 @@ fn without_a_credential_a_private_endpoint_is_as_private(engine: Engine) {
             json!({"visibility": "private"}),
         )
         .start();
-    let public = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
-        world.request(method, path, lines, body)
-    };
-    let inside = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
-        world.request_inside(method, path, lines, body)
-    };
 
-    assert_eq!(reachable(&public, &[]), ["chat"]);
-    assert_eq!(reachable(&inside, &[]), ["chat", "private"]);
+    assert_eq!(reachable(&world, By::Public, &[]), ["chat"]);
+    assert_eq!(reachable(&world, By::Internal, &[]), ["chat", "private"]);
 }
 
 fn without_an_internal_listener_private_endpoints_exist_nowhere(engine: Engine) {
@@ -231,9 +233,6 @@ fn without_an_internal_listener_private_endpoints_exist_nowhere(engine: Engine) 
             json!({"visibility": "private"}),
         )
         .start();
-    let public = |method: &str, path: &str, lines: &[&str], body: &[u8]| {
-        world.request(method, path, lines, body)
-    };
 
-    assert_eq!(reachable(&public, &[]), ["chat"]);
+    assert_eq!(reachable(&world, By::Public, &[]), ["chat"]);
 }

@@ -89,3 +89,14 @@ fn id(response: &Response) -> String {
     let id = response.header("x-request-id");
     id.expect("every answer has an id")
 }
+
+/// All of an answer that another request for something else could have in common with it.
+fn comparable(response: Response) -> (u16, Vec<String>, String) {
+    let id = id(&response);
+    let names = response.headers.iter().map(|(name, _)| name.clone());
+    (
+        response.status,
+        names.collect(),
+        response.text().replace(&id, "<id>"),
+    )
+}

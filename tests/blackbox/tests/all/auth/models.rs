@@ -2,7 +2,7 @@
 
 use blackbox::{Engine, Response, World, both_engines};
 
-use super::{KEY_A, KEY_B, KEY_NARROW, bearer, callers, get_as, id};
+use super::{KEY_A, KEY_B, KEY_NARROW, bearer, callers, comparable, get_as};
 use crate::support::CHAT;
 
 both_engines![
@@ -58,15 +58,6 @@ fn a_foreign_model_does_not_exist_and_an_excluded_one_is_forbidden(engine: Engin
 
 fn a_foreign_model_is_refused_byte_for_byte_like_one_that_does_not_exist(engine: Engine) {
     let world = callers(engine);
-    let comparable = |response: Response| {
-        let id = id(&response);
-        let names: Vec<_> = response
-            .headers
-            .iter()
-            .map(|(name, _)| name.clone())
-            .collect();
-        (response.status, names, response.text().replace(&id, "<id>"))
-    };
     for key in [KEY_A, KEY_NARROW] {
         assert_eq!(
             comparable(chat_about(&world, key, "chat-b")),
