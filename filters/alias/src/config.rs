@@ -13,6 +13,8 @@ use crate::{models, refusal};
 #[derive(Debug)]
 pub struct Alias {
     pub(crate) gateway: Gateway,
+    /// Whether it matters by which listener somebody comes in of whom `auth` says nothing.
+    pub(crate) tells_listeners_apart: bool,
     /// Each endpoint as the model list shows it, in the order of the document.
     models: Vec<String>,
 }
@@ -27,7 +29,11 @@ impl Plugin for Alias {
             .iter()
             .map(|endpoint| models::model(&endpoint.slug))
             .collect();
-        Ok(Self { gateway, models })
+        Ok(Self {
+            tells_listeners_apart: gateway.tells_listeners_apart(),
+            gateway,
+            models,
+        })
     }
 
     fn filter(self: &Rc<Self>) -> Resolving {
@@ -39,13 +45,6 @@ impl Alias {
     /// Whether a request has to come with an identity.
     pub(crate) fn needs_identity(&self) -> bool {
         self.gateway.auth.mode == AuthMode::On
-    }
-
-    /// Whether it matters by which listener somebody comes in of whom `auth` says nothing.
-    pub(crate) fn tells_listeners_apart(&self) -> bool {
-        let limited = |endpoint: &Endpoint| endpoint.is_private || endpoint.tenant.is_some();
-        let has_internal = self.gateway.internal_listener.is_some();
-        has_internal && self.gateway.endpoints.iter().any(limited)
     }
 
     /// Whether somebody needs the digest of a body with an idempotency key.

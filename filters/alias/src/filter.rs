@@ -56,7 +56,7 @@ impl Filter for Resolving {
                 return answer(Reply::error(Code::Misconfigured).message(reason));
             };
             self.internal = caller.internal;
-        } else if self.plugin.tells_listeners_apart() {
+        } else if self.plugin.tells_listeners_apart {
             self.internal = cx.is_internal_listener()?;
         }
         self.api = match route(method, path) {

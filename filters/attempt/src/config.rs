@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_circuit::Rule;
-use dragoman_config::{CredentialHeader, Gateway};
+use dragoman_config::Gateway;
 use dragoman_contract::load::BEAT;
 use dragoman_contract::names::CLIENT_CREDENTIALS;
 use dragoman_sdk::{Environment, HostResult, Plugin, Root};
@@ -90,8 +90,7 @@ impl Plugin for Attempt {
     }
 }
 
-/// A worker that is to get a credential but whose variable is not set would be called without one;
-/// so that is a faulty configuration.
+/// What each worker is to be shown, by its id.
 fn credentials(
     gateway: &Gateway,
     environment: &dyn Environment,
@@ -101,30 +100,10 @@ fn credentials(
         let Some(credential) = &worker.credential else {
             continue;
         };
-        let fault = |reason: &str| {
-            format!(
-                "workers[{index}].credential.env: {}: {reason}",
-                credential.env
-            )
-        };
-        let secret = environment
-            .variable(&credential.env)
-            .filter(|secret| !secret.is_empty())
-            .ok_or_else(|| fault("not set in the environment of Envoy"))?;
-        if secret.bytes().any(|byte| !(0x20..0x7f).contains(&byte)) {
-            return Err(fault("holds a byte that a header value cannot carry"));
-        }
-        let (header, value) = match &credential.header {
-            CredentialHeader::Authorization => ("authorization", format!("Bearer {secret}")),
-            CredentialHeader::XApiKey => ("x-api-key", secret),
-            CredentialHeader::ApiKey => ("api-key", secret),
-            CredentialHeader::Named(name) => (name.as_str(), secret),
-        };
-        let credential = Credential {
-            header: header.to_owned(),
-            value: value.into_bytes(),
-        };
-        credentials.insert(worker.id.clone(), credential);
+        let path = format!("workers[{index}].credential");
+        let (header, value) = credential.header_line(&path, |name| environment.variable(name))?;
+        let value = value.into_bytes();
+        credentials.insert(worker.id.clone(), Credential { header, value });
     }
     Ok(credentials)
 }

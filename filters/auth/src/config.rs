@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use dragoman_config::{AuthMode, Endpoint, Gateway};
+use dragoman_config::{AuthMode, Gateway};
 use dragoman_sdk::{Environment, Plugin};
 
 use crate::filter::Authenticating;
@@ -27,10 +27,8 @@ impl Plugin for Auth {
     fn configure(configuration: &[u8], _: &dyn Environment) -> Result<Self, String> {
         let gateway = dragoman_config::parse(configuration).map_err(|error| error.to_string())?;
         let uploads = Uploads::new(gateway.auth.max_uploads);
-        let limited = |endpoint: &Endpoint| endpoint.is_private || endpoint.tenant.is_some();
-        let matters = gateway.endpoints.iter().any(limited) || !gateway.hosts.is_empty();
         Ok(Self {
-            tells_listeners_apart: gateway.internal_listener.is_some() && matters,
+            tells_listeners_apart: gateway.tells_listeners_apart(),
             polled: Polled::new(&gateway.auth),
             gateway,
             uploads: Rc::new(uploads),

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use dragoman_config::{KeyStore, MAX_PAGE_BYTES, PolledKey};
+use dragoman_config::{Credential, KeyStore, MAX_PAGE_BYTES, PolledKey};
 use dragoman_contract::names::CONTROL_CLUSTER;
 use dragoman_keys::{Departure, Other, Progress, State, Sweep, abandon, confirm, state};
 use dragoman_sdk::host::{Clock, Level, millis};
 use dragoman_sdk::{CalloutResponse, Environment, HostResult, Root};
 
-use crate::credential;
 use crate::meters::{Meters, Outcome};
 use crate::page::{self, Reading, Step};
 use crate::probe::next;
@@ -56,9 +55,11 @@ enum Work {
 
 impl KeyTable {
     pub(crate) fn new(store: KeyStore, environment: &dyn Environment) -> Result<Self, String> {
-        let of =
-            |credential| credential::header("auth.key_store.credential", credential, environment);
-        let credential = store.credential.as_ref().map(of).transpose()?;
+        let present = |credential: &Credential| {
+            let variable = |name: &str| environment.variable(name);
+            credential.header_line("auth.key_store.credential", variable)
+        };
+        let credential = store.credential.as_ref().map(present).transpose()?;
         Ok(Self {
             source: Source {
                 cluster: CONTROL_CLUSTER.to_owned(),

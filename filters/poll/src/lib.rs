@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod config;
-mod credential;
 mod key_table;
 mod lease;
 mod meters;

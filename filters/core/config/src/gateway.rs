@@ -74,6 +74,15 @@ impl Gateway {
         self.endpoints.get(*self.by_slug.get(place)?)
     }
 
+    /// Whether it matters by which listener a request comes in: there are two, and by the public one
+    /// not everybody reaches every endpoint. Goes through all endpoints.
+    #[must_use]
+    pub fn tells_listeners_apart(&self) -> bool {
+        let limited = |endpoint: &Endpoint| endpoint.is_private || endpoint.tenant.is_some();
+        let matters = !self.hosts.is_empty() || self.endpoints.iter().any(limited);
+        self.internal_listener.is_some() && matters
+    }
+
     /// The worker of a target.
     #[must_use]
     pub fn worker(&self, target: &Target) -> Option<&Worker> {

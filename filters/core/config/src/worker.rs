@@ -47,6 +47,35 @@ pub struct Credential {
     pub header: CredentialHeader,
 }
 
+impl Credential {
+    /// Name and value of the header that presents the secret. `path` is where the document names the
+    /// credential, `variable` looks into the environment of Envoy.
+    ///
+    /// # Errors
+    /// As `path.env: NAME: reason`: who is to be shown a secret that is not there would be asked
+    /// without one; so that is a faulty configuration.
+    pub fn header_line(
+        &self,
+        path: &str,
+        variable: impl FnOnce(&str) -> Option<String>,
+    ) -> Result<(String, String), String> {
+        let fault = |reason: &str| format!("{path}.env: {}: {reason}", self.env);
+        let secret = variable(&self.env)
+            .filter(|secret| !secret.is_empty())
+            .ok_or_else(|| fault("not set in the environment of Envoy"))?;
+        if secret.bytes().any(|byte| !(0x20..0x7f).contains(&byte)) {
+            return Err(fault("holds a byte that a header value cannot carry"));
+        }
+        let (name, value) = match &self.header {
+            CredentialHeader::Authorization => ("authorization", format!("Bearer {secret}")),
+            CredentialHeader::XApiKey => ("x-api-key", secret),
+            CredentialHeader::ApiKey => ("api-key", secret),
+            CredentialHeader::Named(name) => (name.as_str(), secret),
+        };
+        Ok((name.to_owned(), value))
+    }
+}
+
 /// The header that carries a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CredentialHeader {

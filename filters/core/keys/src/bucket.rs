@@ -2,8 +2,9 @@
 //!
 //! A record: length of its payload (u16), digest, payload. Numbers are little-endian.
 
+use dragoman_slots::Reader;
+
 use crate::bounds::{MAX_BUCKET_BYTES, MAX_RECORD_BYTES};
-use crate::bytes::Reader;
 use crate::table::Digest;
 
 const VERSION: u8 = 1;

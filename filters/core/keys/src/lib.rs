@@ -3,7 +3,6 @@
 mod bounds;
 mod bucket;
 mod build;
-mod bytes;
 mod look;
 mod state;
 mod sweep;

@@ -1,9 +1,8 @@
 //! The one key that says which table is in force, and what the other area holds.
 
-use dragoman_slots::{SharedData, Swap, swap};
+use dragoman_slots::{Reader, SharedData, Swap, swap};
 
 use crate::bounds::{MAX_BUCKET_BITS, MAX_ETAG_BYTES};
-use crate::bytes::Reader;
 use crate::table::{Salt, Table};
 
 /// Key of the state in shared data.

@@ -1,36 +1,51 @@
 //! Reading fixed layouts; every read says `None` past the end.
 
-pub(crate) struct Reader<'a>(&'a [u8]);
+/// What is left of a record that is being read.
+pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    /// Reads these bytes from their beginning.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    pub(crate) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    /// The next so many bytes.
+    pub fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(length)?;
         self.0 = tail;
         Some(head)
     }
 
-    pub(crate) fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+    /// The next `N` bytes.
+    pub fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
         self.take(N)?.first_chunk()
     }
 
-    pub(crate) fn u8(&mut self) -> Option<u8> {
+    /// One byte.
+    pub fn u8(&mut self) -> Option<u8> {
         self.array().copied().map(u8::from_le_bytes)
     }
 
-    pub(crate) fn u16(&mut self) -> Option<u16> {
+    /// Two bytes, little-endian.
+    pub fn u16(&mut self) -> Option<u16> {
         self.array().copied().map(u16::from_le_bytes)
     }
 
-    pub(crate) fn u32(&mut self) -> Option<u32> {
+    /// Four bytes, little-endian.
+    pub fn u32(&mut self) -> Option<u32> {
         self.array().copied().map(u32::from_le_bytes)
     }
 
-    pub(crate) fn u64(&mut self) -> Option<u64> {
+    /// Eight bytes, little-endian.
+    pub fn u64(&mut self) -> Option<u64> {
         self.array().copied().map(u64::from_le_bytes)
+    }
+
+    /// Whether everything was read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// What was not read yet.

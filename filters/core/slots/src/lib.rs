@@ -9,6 +9,7 @@ mod purpose;
 mod salt;
 mod shared;
 
+pub use bytes::Reader;
 pub use key::{Key, MAX_TENANT_BYTES};
 pub use map::{Change, Outcome, Read, SlotMap};
 pub use pool::{

@@ -12,7 +12,7 @@ mod zlib;
 
 pub(crate) use objects::{Object, make as make_object};
 pub(crate) use signatures::{sign, verify_signature};
-pub(crate) use wire::Message;
+pub(crate) use wire::{Message, put, put_bytes};
 pub(crate) use zlib::{compress, uncompress};
 
 /// Names of all that Envoy has.

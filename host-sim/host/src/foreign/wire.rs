@@ -47,11 +47,8 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Writes a field with bytes; an empty one is left out.
-pub(super) fn put_bytes(out: &mut Vec<u8>, field: u8, bytes: &[u8]) {
-    if bytes.is_empty() {
-        return;
-    }
+/// Writes a field with bytes, also one with none.
+pub(crate) fn put(out: &mut Vec<u8>, field: u8, bytes: &[u8]) {
     out.push(field << 3 | 2);
     let mut length = bytes.len();
     while length >= 0x80 {
@@ -60,6 +57,13 @@ pub(super) fn put_bytes(out: &mut Vec<u8>, field: u8, bytes: &[u8]) {
     }
     out.push(length as u8);
     out.extend_from_slice(bytes);
+}
+
+/// Writes a field with bytes; an empty one is left out.
+pub(crate) fn put_bytes(out: &mut Vec<u8>, field: u8, bytes: &[u8]) {
+    if !bytes.is_empty() {
+        put(out, field, bytes);
+    }
 }
 
 /// Writes a field with `true`.

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use super::value::Value;
 use crate::config::{Locality, Node, Plain};
+use crate::foreign::{put, put_bytes};
 
+/// Tags of values without a length.
 const NULL: u8 = 1 << 3;
 const NUMBER: u8 = 2 << 3 | 1;
-const TEXT: u8 = 3 << 3 | 2;
 const BOOL: u8 = 4 << 3;
-const STRUCT: u8 = 5 << 3 | 2;
-const LIST: u8 = 6 << 3 | 2;
-/// Fields of a message, with a length.
-const FIRST: u8 = 1 << 3 | 2;
-const SECOND: u8 = 2 << 3 | 2;
-const THIRD: u8 = 3 << 3 | 2;
-const FOURTH: u8 = 4 << 3 | 2;
-const SIXTH: u8 = 6 << 3 | 2;
+/// Fields with a length: of a value, and of messages.
+const TEXT: u8 = 3;
+const STRUCT: u8 = 5;
+const LIST: u8 = 6;
+const FIRST: u8 = 1;
+const SECOND: u8 = 2;
+const THIRD: u8 = 3;
+const FOURTH: u8 = 4;
+const SIXTH: u8 = 6;
 
 /// Namespaces of values.
 type Namespaces = BTreeMap<String, BTreeMap<String, Plain>>;
@@ -50,9 +52,9 @@ pub(super) fn locality(place: &Locality) -> Value {
         sub_zone,
     } = place;
     let mut bytes = Vec::new();
-    put_text(&mut bytes, FIRST, region);
-    put_text(&mut bytes, SECOND, zone);
-    put_text(&mut bytes, THIRD, sub_zone);
+    put_bytes(&mut bytes, FIRST, region.as_bytes());
+    put_bytes(&mut bytes, SECOND, zone.as_bytes());
+    put_bytes(&mut bytes, THIRD, sub_zone.as_bytes());
     let fields = vec![
         ("region", region.as_str().into()),
         ("zone", zone.as_str().into()),
@@ -66,8 +68,8 @@ pub(super) fn node(node: &Node) -> Value {
     let name = "envoy";
     let place = node.locality.clone().unwrap_or_default();
     let mut bytes = Vec::new();
-    put_text(&mut bytes, FIRST, &node.id);
-    put_text(&mut bytes, SECOND, &node.cluster);
+    put_bytes(&mut bytes, FIRST, node.id.as_bytes());
+    put_bytes(&mut bytes, SECOND, node.cluster.as_bytes());
     if !node.metadata.is_empty() {
         put(&mut bytes, THIRD, &struct_bytes(&node.metadata));
     }
@@ -133,25 +135,6 @@ fn put_entry(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     put(&mut entry, FIRST, key.as_bytes());
     put(&mut entry, SECOND, value);
     put(out, FIRST, &entry);
-}
-
-/// A text, which is left out if it is empty.
-fn put_text(out: &mut Vec<u8>, tag: u8, text: &str) {
-    if !text.is_empty() {
-        put(out, tag, text.as_bytes());
-    }
-}
-
-/// A field with a length, even if there is nothing in it.
-fn put(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
-    out.push(tag);
-    let mut length = bytes.len();
-    while length >= 0x80 {
-        out.push((length & 0x7f) as u8 | 0x80);
-        length >>= 7;
-    }
-    out.push(length as u8);
-    out.extend_from_slice(bytes);
 }
 
 #[cfg(test)]
