@@ -205,7 +205,8 @@ fn listeners(raw: &Raw) -> Result<Option<SocketAddr>, ConfigError> {
     })
 }
 
-fn version(raw: &Raw) -> Result<(), ConfigError> {
+/// The only version of documents that there is.
+pub(crate) fn version(raw: &Raw) -> Result<(), ConfigError> {
     match raw {
         Raw::Whole(1) => Ok(()),
         _ => Err(ConfigError::of(raw, "must be 1")),

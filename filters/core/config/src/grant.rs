@@ -36,10 +36,7 @@ pub struct Grant {
 
 /// The grant among the fields of an object.
 pub(crate) fn grant(fields: &mut Fields<'_>) -> Result<Grant, ConfigError> {
-    let classes = [
-        (Class::Interactive.as_str(), Class::Interactive),
-        (Class::Background.as_str(), Class::Background),
-    ];
+    let classes = Class::ALL.map(|class| (class.as_str(), class));
     Ok(Grant {
         tenant: fields.required("tenant", |raw| id(raw, MAX_TENANT_ID_BYTES))?,
         app: fields.required("app", |raw| id(raw, MAX_APP_ID_BYTES))?,

@@ -82,9 +82,17 @@ pub(crate) fn refuse_literal(raw: &Raw) -> Result<(), ConfigError> {
 /// What must hold among keys: ids and digests are unique, and of no application more than
 /// [`MAX_LIVE_GENERATIONS`] are valid at one time. `list` is what the errors call them.
 pub(crate) fn check_together(list: &str, keys: &[ApiKey]) -> Result<(), ConfigError> {
-    unique(list, "id", keys.iter().map(|key| key.id.as_str()))?;
-    unique_shown(list, "sha256", keys.iter().map(|key| &key.sha256), |_| None)?;
+    unique_keys(list, keys.iter())?;
     generations(keys)
+}
+
+/// Ids and digests are unique.
+pub(crate) fn unique_keys<'a>(
+    list: &str,
+    keys: impl Iterator<Item = &'a ApiKey> + Clone,
+) -> Result<(), ConfigError> {
+    unique(list, "id", keys.clone().map(|key| key.id.as_str()))?;
+    unique_shown(list, "sha256", keys.map(|key| &key.sha256), |_| None)
 }
 
 /// Goes through each application's keys by their beginnings, keeping of each generation that is

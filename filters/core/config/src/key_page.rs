@@ -2,11 +2,11 @@
 
 use crate::error::ConfigError;
 use crate::form::path;
+use crate::gateway::version;
 use crate::grant::GRANT_FIELDS;
-use crate::key::{ApiKey, OWN_FIELDS, key_of, refuse_literal};
+use crate::key::{ApiKey, OWN_FIELDS, key_of, refuse_literal, unique_keys};
 use crate::raw::Raw;
 use crate::read::{flag, list, object};
-use crate::unique::{unique, unique_shown};
 
 /// Most keys of a page: reading and storing them holds a thread for a few milliseconds.
 pub const MAX_PAGE_KEYS: usize = 1024;
@@ -54,10 +54,7 @@ pub fn key_page(text: &[u8]) -> Result<KeyPage, ConfigError> {
 
 fn page(raw: &Raw) -> Result<KeyPage, ConfigError> {
     object(raw, &["version", "keys", "next"], |fields| {
-        fields.required("version", |raw| match raw {
-            Raw::Whole(1) => Ok(()),
-            _ => Err(ConfigError::new("must be 1")),
-        })?;
+        fields.required("version", version)?;
         let keys = fields.required("keys", keys)?;
         let next = fields.required("next", |raw| match raw {
             Raw::Null => Ok(None),
@@ -69,17 +66,7 @@ fn page(raw: &Raw) -> Result<KeyPage, ConfigError> {
 
 fn keys(raw: &Raw) -> Result<Vec<PolledKey>, ConfigError> {
     let keys = list(raw, MAX_PAGE_KEYS, |raw, _| polled(raw))?;
-    unique(
-        "keys",
-        "id",
-        keys.iter().map(|one: &PolledKey| one.key.id.as_str()),
-    )?;
-    unique_shown(
-        "keys",
-        "sha256",
-        keys.iter().map(|one| &one.key.sha256),
-        |_| None,
-    )?;
+    unique_keys("keys", keys.iter().map(|one: &PolledKey| &one.key))?;
     Ok(keys)
 }
 

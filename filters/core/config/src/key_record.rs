@@ -24,9 +24,6 @@ impl PolledKey {
         write_scopes(&mut out, &grant.scopes);
         out.u8(grant.class as u8);
         for list in [&grant.models, &grant.limits] {
-            let list: Option<Vec<&str>> = list
-                .as_ref()
-                .map(|list| list.iter().map(String::as_str).collect());
             out.option_list(list.as_deref());
         }
         out.finish()
@@ -41,9 +38,7 @@ impl PolledKey {
         let generation = input.option_u32()?;
         let (not_before, expires_at) = (instant(&mut input)?, instant(&mut input)?);
         let scopes = read_scopes(&mut input)?;
-        let class = input.u8()?;
-        let classes = [Class::Interactive, Class::Background];
-        let class = classes.into_iter().find(|known| *known as u8 == class)?;
+        let class = Class::from_wire(input.u8()?)?;
         let (models, limits) = (owned(input.option_list()?), owned(input.option_list()?));
         input.end()?;
         let grant = Grant {

@@ -17,6 +17,9 @@ pub enum Class {
 }
 
 impl Class {
+    /// Every class.
+    pub const ALL: [Self; 2] = [Self::Interactive, Self::Background];
+
     /// Its name in configurations, tokens and logs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -26,10 +29,10 @@ impl Class {
         }
     }
 
-    fn from_wire(byte: u8) -> Option<Self> {
-        [Self::Interactive, Self::Background]
-            .into_iter()
-            .find(|class| *class as u8 == byte)
+    /// The class with this number on the wire, if there is one.
+    #[must_use]
+    pub fn from_wire(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| *class as u8 == byte)
     }
 }
 

@@ -71,12 +71,12 @@ impl Writer {
 
     /// A flag and the strings, of which there are none without a list; at most as many as a `u16`
     /// can say.
-    pub fn option_list(&mut self, list: Option<&[&str]>) -> &mut Self {
+    pub fn option_list<T: AsRef<str>>(&mut self, list: Option<&[T]>) -> &mut Self {
         self.u8(u8::from(list.is_some()));
         let list = list.unwrap_or_default();
         self.u16(u16::try_from(list.len()).unwrap_or(u16::MAX));
         for value in list.iter().take(usize::from(u16::MAX)) {
-            self.str(value);
+            self.str(value.as_ref());
         }
         self
     }
