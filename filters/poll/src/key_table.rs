@@ -10,7 +10,7 @@ use dragoman_sdk::{CalloutResponse, Environment, HostResult, Root};
 
 use crate::meters::{Meters, Outcome};
 use crate::page::{self, Reading, Step};
-use crate::probe::next;
+use crate::service::TICK;
 use crate::source::{Answer, Source};
 
 /// How soon it is asked again while there is no table at all, and nobody can be let in.
@@ -28,6 +28,8 @@ pub(crate) struct KeyTable {
     source: Source,
     path: String,
     interval: Duration,
+    /// When it was asked last.
+    asked: Duration,
     /// When to ask again; at once if never asked.
     due: Option<Duration>,
     work: Work,
@@ -69,6 +71,7 @@ impl KeyTable {
             },
             path: store.path,
             interval: Duration::from_secs(u64::from(store.poll_seconds)),
+            asked: Duration::ZERO,
             due: None,
             work: Work::Idle,
             restarts: 0,
@@ -141,6 +144,7 @@ impl KeyTable {
     fn ask(&mut self, cx: &mut Root<'_>, state: &State) -> HostResult<()> {
         let current = state.current.as_ref();
         let etag = current.map(|current| current.etag.as_str());
+        self.asked = cx.monotonic();
         match cx.dispatch(&self.source.ask(&self.path, etag)) {
             Ok(token) => {
                 let known = current.map(|current| current.table.id);
@@ -248,14 +252,14 @@ impl KeyTable {
     /// A poll is over. The log has what is wrong once, and once that it is right again; of a
     /// refused table it is told what it is.
     fn over(&mut self, cx: &mut Root<'_>, outcome: Outcome, reason: &str) -> HostResult<()> {
-        let (now, random) = (cx.monotonic(), cx.random());
+        let random = cx.random();
         let ready = state(cx)?.is_some_and(|state| state.current.is_some());
         let interval = if ready {
             self.interval
         } else {
             self.interval.min(FIRST_INTERVAL)
         };
-        self.due = Some(next(now, interval, random));
+        self.due = Some(due(self.asked, interval, random));
         self.work = Work::Idle;
         self.restarts = 0;
         let trouble = match outcome {
@@ -296,6 +300,17 @@ impl KeyTable {
     }
 }
 
+/// When to ask again after a question of this time: so early that what changes right after it is in
+/// force within `interval`. Three quarters of it and up to a tenth more, so that the polls of many
+/// gateways do not fall together; the rest is for the answer, and for the threads that remember the
+/// former table (`FRESH_MS`). A tick less, because only the next tick sees that it is time.
+/// `random` is any number.
+fn due(asked: Duration, interval: Duration, random: u64) -> Duration {
+    let thousandths = 750 + u32::try_from(random % 101).unwrap_or(100);
+    let wait = interval.saturating_mul(thousandths) / 1000;
+    asked.saturating_add(wait.saturating_sub(TICK))
+}
+
 /// Sweeps for a tick, and writes down which keys are good no more.
 fn sweep_some(cx: &mut Root<'_>, sweep: &mut Sweep, meters: &Meters) -> HostResult<Progress> {
     let now = cx.wall().as_secs();
@@ -330,4 +345,25 @@ fn revocation(departure: &Departure<'_>, now_s: u64) -> Option<String> {
         "key revoked: {id} of {}/{}: {why}",
         grant.tenant, grant.app
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use dragoman_keys::FRESH_MS;
+
+    use super::*;
+
+    /// The promise of `poll_seconds`, as arithmetic: question, tick and memory of the threads.
+    #[test]
+    fn what_changes_right_after_a_question_is_in_force_within_the_interval() {
+        for seconds in [1, 2, 10, 3600] {
+            let interval = Duration::from_secs(seconds);
+            let times = (0..202).map(|random| due(Duration::ZERO, interval, random));
+            let (first, last) = (times.clone().min().unwrap(), times.max().unwrap());
+            assert!(first >= interval / 2, "{first:?} of {interval:?}");
+            let in_force = last + TICK + Duration::from_millis(FRESH_MS);
+            let left = interval.saturating_sub(in_force);
+            assert!(left >= interval / 20, "{left:?} of {interval:?}");
+        }
+    }
 }

@@ -34,7 +34,7 @@ impl Copy {
             shared: Rc::clone(shared),
             ..FakeHost::default()
         };
-        // The first number names the copy; of the others 100 means no jitter.
+        // The first number names the copy; of the others 100 means the longest wait: 8.25 s.
         host.random.push_back(name);
         host.random.extend(std::iter::repeat_n(100, 10_000));
         let poll = Poll::configure(document.to_string().as_bytes(), &environment).unwrap();
@@ -152,8 +152,8 @@ fn a_table_that_has_not_changed_costs_one_question() {
     let mut copy = started();
     copy.read(0, "\"1\"", &[1]);
     let buckets = copy.host.shared.borrow().clone();
-    assert_eq!(copy.tick(9_999), []);
-    let asked = copy.tick(10_000);
+    assert_eq!(copy.tick(8_249), []);
+    let asked = copy.tick(8_250);
     assert_eq!(header(&asked[0], "if-none-match"), Some("\"1\""));
     assert_eq!(copy.answer("304", "", ""), []);
     let changed: Vec<String> = copy
@@ -165,7 +165,7 @@ fn a_table_that_has_not_changed_costs_one_question() {
         .map(|(key, _)| key.clone())
         .collect();
     assert_eq!(changed, ["dragoman/1/keys", "dragoman/1/poll"]);
-    copy.tick(10_250);
+    copy.tick(8_500);
     assert_eq!(copy.host.metric("dragoman_key_table_age_seconds"), Some(0));
     assert_eq!(copy.host.metric("dragoman_keys"), Some(1));
     assert_eq!((copy.polls("unchanged"), copy.polls("failed")), (1, 0));
@@ -214,8 +214,8 @@ fn without_any_table_it_is_asked_again_after_a_second() {
         copy.host.logged,
         ["key table not read: status 503; there is none yet"]
     );
-    assert_eq!(copy.tick(999), []);
-    copy.read(1_000, "\"1\"", &[1]);
+    assert_eq!(copy.tick(599), []);
+    copy.read(600, "\"1\"", &[1]);
     assert_eq!(copy.finds(1), Some(true));
 }
 

@@ -26,7 +26,7 @@ pub struct KeyStore {
     pub address: SocketAddr,
     /// Path of the first page.
     pub path: String,
-    /// Time between two polls, in seconds, 1 to [`MAX_POLL_SECONDS`].
+    /// Within how many seconds a change is in force, 1 to [`MAX_POLL_SECONDS`].
     pub poll_seconds: u32,
     /// Time for one page, in milliseconds, 1 to [`MAX_POLL_TIMEOUT_MS`].
     pub timeout_ms: u32,

@@ -19,8 +19,9 @@ pub const MAX_BUCKET_BITS: u8 = 14;
 /// Longest entity tag, in bytes; usual ones have a few dozen.
 pub const MAX_ETAG_BYTES: usize = 256;
 /// How long a thread believes what it read of the state, in milliseconds. It bounds for how long a
-/// key is still accepted after a table without it took over.
-pub const FRESH_MS: u64 = 1000;
+/// key is still accepted after a table without it took over: a tenth of the shortest interval of a
+/// poll. Ten small host calls a second of a busy thread are less than it can measure.
+pub const FRESH_MS: u64 = 100;
 /// Most looks of one look-up: each further one needs another table to have taken over meanwhile,
 /// and they come seconds apart.
 pub const MAX_LOOKS: u32 = 3;

@@ -30,7 +30,7 @@ fn an_empty_table_is_a_table() {
 }
 
 #[test]
-fn a_new_key_is_found_at_once_and_a_lost_one_for_a_second_at_most() {
+fn a_new_key_is_found_at_once_and_a_lost_one_for_a_moment_at_most() {
     let mut store = Store::default();
     replace(&mut store, &[1, 2], 1);
     let mut looker = Looker::default();
@@ -53,7 +53,7 @@ fn a_new_key_is_found_at_once_and_a_lost_one_for_a_second_at_most() {
 }
 
 #[test]
-fn a_lost_key_is_not_accepted_when_its_second_is_over_or_its_bucket_is_swept() {
+fn a_lost_key_is_not_accepted_when_that_moment_is_over_or_its_bucket_is_swept() {
     for swept in [false, true] {
         let mut store = Store::default();
         replace(&mut store, &[1], 1);
