@@ -18,6 +18,7 @@ pub mod ports;
 pub mod raw;
 mod response;
 pub mod shell;
+pub mod tally;
 pub mod world;
 
 pub use builder::{Places, WorldBuilder};

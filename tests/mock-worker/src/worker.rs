@@ -36,6 +36,7 @@ pub struct Worker {
     running: usize,
     releases: u64,
     recorded: VecDeque<Recorded>,
+    lost: u64,
 }
 
 impl Worker {
@@ -77,6 +78,7 @@ impl Worker {
     pub fn record(&mut self, recorded: Recorded) {
         if self.recorded.len() == MAX_RECORDED {
             self.recorded.pop_front();
+            self.lost += 1;
         }
         self.recorded.push_back(recorded);
     }
@@ -84,6 +86,17 @@ impl Worker {
     /// What arrived, oldest first.
     pub fn recorded(&self) -> impl Iterator<Item = &Recorded> {
         self.recorded.iter()
+    }
+
+    /// How many records had to go because nobody took them in time.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Hands over what arrived, oldest first, and forgets it.
+    pub fn take(&mut self) -> Vec<Recorded> {
+        self.recorded.drain(..).collect()
     }
 
     /// Forgets what arrived.

@@ -23,7 +23,7 @@ both_engines![
 
 /// Longest wait for something that the gateway does by itself within some seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
-const THREADS: u32 = 3;
+pub(super) const THREADS: u32 = 3;
 /// Connections are spread over the threads by the kernel; so many find each of them.
 const CONNECTIONS: usize = 24;
 
@@ -48,7 +48,7 @@ fn with_store(engine: Engine, store: Value) -> WorldBuilder {
         .endpoint("chat", &[("w1", "large")])
 }
 
-fn start(engine: Engine, control: &ControlPlane) -> World {
+pub(super) fn start(engine: Engine, control: &ControlPlane) -> World {
     let world = builder(engine, control).start();
     wait_for(&world, "/readyz", 200);
     world
@@ -78,8 +78,8 @@ fn statuses(world: &World, key: &str) -> Vec<u16> {
 }
 
 /// What was made before this is in force when two more polls have begun and each thread has looked
-/// again, within a second.
-fn settle(control: &ControlPlane) {
+/// again, within a tenth of a second.
+pub(super) fn settle(control: &ControlPlane) {
     control.wait_for_polls();
     control.wait_for_polls();
 }

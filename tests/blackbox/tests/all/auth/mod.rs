@@ -6,6 +6,7 @@ mod forgery;
 mod key_store;
 mod listeners;
 mod models;
+mod rotation;
 mod switch;
 mod uploads;
 
