@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use dragoman_config::Endpoint;
-use dragoman_contract::names::{IDEMPOTENCY_KEY, property};
+use dragoman_contract::names::{IDEMPOTENCY_KEY, WORK_CLASS, property};
 use dragoman_contract::paths::{Route, route};
-use dragoman_contract::{ApiKind, Code, Identity, RequestRecord, Target};
+use dragoman_contract::{ApiKind, Class, Code, Identity, RequestRecord};
 use dragoman_json::{Model, Request};
 use dragoman_sdk::host::{Pairs, first_value};
 use dragoman_sdk::{Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders};
@@ -28,6 +28,8 @@ pub struct Resolving {
     internal: bool,
     /// Whether the request has an idempotency key.
     digest_body: bool,
+    /// The work class that the client asks for.
+    asked: Option<Class>,
 }
 
 impl Resolving {
@@ -38,6 +40,7 @@ impl Resolving {
             identity: Vec::new(),
             internal: false,
             digest_body: false,
+            asked: None,
         }
     }
 }
@@ -72,6 +75,7 @@ impl Filter for Resolving {
         if let Some(refused) = self.refuse_by_headers(&headers) {
             return answer(refused);
         }
+        self.asked = first_value(&headers, WORK_CLASS).and_then(Class::of_word);
         self.digest_body =
             self.plugin.digests_bodies() && first_value(&headers, IDEMPOTENCY_KEY).is_some();
         Ok(HeadersFlow::MoreBody {
@@ -150,19 +154,7 @@ impl Resolving {
     ) -> RequestRecord<'a> {
         // No offset is over `max_body_bytes`, which is a `u32`.
         let offset = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-        let worker = |index: usize| self.plugin.gateway.workers.get(index);
-        let targets = endpoint
-            .targets
-            .iter()
-            .filter(|target| target.enabled)
-            .filter_map(|target| {
-                Some(Target {
-                    worker: &worker(target.worker)?.id,
-                    served_model_name: &target.served_model_name,
-                    weight: target.weight,
-                })
-            })
-            .collect();
+        let caller = self.viewer().caller.unwrap_or_default();
         RequestRecord {
             api: self.api,
             stream: request.stream,
@@ -172,11 +164,11 @@ impl Resolving {
             max_tokens: request.token_limit().unwrap_or(0),
             endpoint: &endpoint.name,
             version: &endpoint.version,
-            mode: endpoint.mode,
-            max_attempts: endpoint.max_attempts,
-            timeout_ms: endpoint.timeout_ms,
+            tenant: caller.tenant,
+            app: caller.app,
+            class: caller.class.and(self.asked),
+            tools: request.tools,
             body_sha256: None,
-            targets,
         }
     }
 }

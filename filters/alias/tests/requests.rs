@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use dragoman_alias::Alias;
-use dragoman_contract::{ApiKind, Mode, RequestRecord, Target};
+use dragoman_contract::{ApiKind, Class, Identity, RequestRecord};
 use dragoman_sdk::fake::{Exchange, FakeHost, Replied};
 use dragoman_sdk::{Action, Filter, Plugin};
 use sha2::{Digest, Sha256};
@@ -41,7 +41,7 @@ fn refused(body: &[u8]) -> Replied {
 }
 
 #[test]
-fn a_model_becomes_its_endpoint_version_and_enabled_targets() {
+fn a_model_becomes_its_endpoint_and_version() {
     let body = br#"{"messages":[],"model":"chat","stream":true,"max_tokens":7}"#;
     let mut it = exchange(&post("/v1/chat/completions?api-version=1"));
     assert_eq!(it.request(body), Action::Continue);
@@ -55,15 +55,11 @@ fn a_model_becomes_its_endpoint_version_and_enabled_targets() {
         max_tokens: 7,
         endpoint: "chat-standard",
         version: "v3",
-        mode: Mode::Weighted,
-        max_attempts: 2,
-        timeout_ms: 900,
+        tenant: "",
+        app: "",
+        class: Class::Interactive,
+        tools: false,
         body_sha256: None,
-        targets: vec![Target {
-            worker: "w1",
-            served_model_name: "large",
-            weight: 80,
-        }],
     };
     assert_eq!(RequestRecord::decode(&published), Some(expected));
     assert_eq!(it.host.properties["dragoman.endpoint"], b"chat-standard");
@@ -186,6 +182,36 @@ fn anthropic_clients_get_errors_in_their_own_shape() {
         text.starts_with(r#"{"type":"error","error":{"type":"not_found_error""#),
         "{text}"
     );
+}
+
+#[test]
+fn who_calls_what_for_and_with_what_is_in_the_record() {
+    let identity = Identity {
+        key: "k1",
+        tenant: "team-a",
+        app: "chatbot",
+        ..Identity::default()
+    };
+    let record = |asked: &[(&str, &str)], body: &[u8]| {
+        let headers = [&post("/v1/chat/completions"), asked].concat();
+        let known = CONFIG.replace("\"off\"", "\"on\"");
+        let mut it = Exchange::new(&alias(&known), FakeHost::new(&headers));
+        it.host
+            .properties
+            .insert("dragoman.identity".into(), identity.encode());
+        it.request(body);
+        it.host.properties["dragoman.request"].clone()
+    };
+    let plain = record(&[], br#"{"model":"chat","tools":null}"#);
+    let plain = RequestRecord::decode(&plain).unwrap();
+    assert_eq!((plain.tenant, plain.app), ("team-a", "chatbot"));
+    assert_eq!((plain.class, plain.tools), (Class::Interactive, false));
+    let batch = record(
+        &[("x-work-class", "batch")],
+        br#"{"model":"chat","tools":[{"type":"function"}]}"#,
+    );
+    let batch = RequestRecord::decode(&batch).unwrap();
+    assert_eq!((batch.class, batch.tools), (Class::Background, true));
 }
 
 #[test]

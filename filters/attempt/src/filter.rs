@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_circuit::Ticket;
+use dragoman_contract::load::Claims;
 use dragoman_contract::names::{self, property};
 use dragoman_contract::records::RETRIABLE_STATUSES;
 use dragoman_contract::{Code, Plan};
@@ -12,6 +13,7 @@ use dragoman_sdk::{
     Done, Filter, Flow, HeadersFlow, HostResult, Reply, RequestBody, RequestHeaders, ResponseBody,
     ResponseHeaders,
 };
+use dragoman_slots::{Swap, swap};
 
 use crate::circuit::settle;
 use crate::config::Attempt;
@@ -215,6 +217,9 @@ impl Attempting {
             trial: plan.trial.filter(|_| at == 0).map(Ticket::from_u32),
         });
         self.plugin.load.begin(cx, candidate.worker)?;
+        if let Some(claimant) = plan.claim.filter(|_| at == 0) {
+            give_up_claim(cx, candidate.worker, claimant)?;
+        }
         Ok(Some(HeadersFlow::MoreBody {
             limit_bytes: plan.body_len,
         }))
@@ -249,6 +254,18 @@ impl State {
                 .status
                 .is_some_and(|status| RETRIABLE_STATUSES.contains(&status))
     }
+}
+
+/// The request shows in this VM's seat now, so the place that was claimed for it is not needed any
+/// more. Where every race for it is lost, the claim ends by itself.
+fn give_up_claim(cx: &mut RequestHeaders<'_>, worker: &str, claimant: u64) -> HostResult<()> {
+    swap(cx, &Claims::key(worker), |bytes| {
+        match Claims::decode(bytes).without(claimant) {
+            Some(claims) => Swap::Write(claims.encode(), ()),
+            None => Swap::Keep(()),
+        }
+    })?;
+    Ok(())
 }
 
 /// A reply from here is final: Envoy does not try the next candidate.

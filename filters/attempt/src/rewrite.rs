@@ -62,6 +62,7 @@ mod tests {
             model_end: number(start + model.len()),
             timeout_ms: 0,
             trial: None,
+            claim: None,
             candidates: Vec::new(),
         }
     }

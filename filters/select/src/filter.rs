@@ -1,18 +1,17 @@
 //! The phases of `select`.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use dragoman_contract::names::{self, envoy, property};
-use dragoman_contract::records::{MAX_CANDIDATES, RETRIABLE_STATUSES};
-use dragoman_contract::{Candidate, Code, Mode, Plan, RequestRecord};
+use dragoman_contract::records::RETRIABLE_STATUSES;
+use dragoman_contract::{Candidate, Code, Plan, RequestRecord};
 use dragoman_sdk::host::Clock;
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
-use dragoman_slots::{Swap, swap};
-use dragoman_strategy::{Ticket, order};
+use dragoman_selection::refusal;
 
-use crate::config::Select;
-use crate::pool::{Pool, Usable};
+use crate::choice::Choice;
+use crate::config::{Endpoint, Select};
+use crate::route;
 
 /// Which failures another candidate is tried for: no connection, a connection that ended or a
 /// time-out before the response began, and [`RETRIABLE_STATUSES`].
@@ -38,19 +37,25 @@ impl Filter for Selecting {
                     .message("select needs the alias filter before it"),
             ));
         };
+        // An endpoint of a configuration that has not reached this filter, or has left it.
+        let Some(endpoint) = self.plugin.endpoints.get(record.endpoint) else {
+            return Ok(HeadersFlow::Reply(Reply::error(Code::NoCapacity)));
+        };
         let now = cx.monotonic();
-        let pool = self.plugin.pool(cx, &record, now)?;
-        let (trial, candidates) = self.candidates(cx, &record, &pool, now)?;
+        let choice = self.plugin.choose(cx, &record, endpoint, now)?;
+        let route = route::text(&self.plugin, endpoint, &choice);
+        cx.publish(property::ROUTE, route.as_bytes())?;
+        let candidates = self.plugin.planned(endpoint, &choice);
         let Some(first) = candidates.first().cloned() else {
-            let reply = Reply::error(pool.refusal());
-            return Ok(HeadersFlow::Reply(reply));
+            return Ok(HeadersFlow::Reply(self.plugin.refuse(&choice)));
         };
         let plan = Plan {
             body_len: record.body_len,
             model_start: record.model_start,
             model_end: record.model_end,
-            timeout_ms: record.timeout_ms,
-            trial,
+            timeout_ms: endpoint.timeout_ms,
+            trial: choice.trial.map(|ticket| ticket.to_u32()),
+            claim: choice.claim,
             candidates,
         };
         cx.publish(property::PLAN, &plan.encode())?;
@@ -59,93 +64,34 @@ impl Filter for Selecting {
     }
 }
 
-impl Selecting {
-    /// The candidates in the order in which they are tried: one worker whose circuit waits for a
-    /// trial, if this request gets it; then those that have the model; then those that do not.
-    fn candidates<'a>(
-        &self,
-        cx: &mut RequestHeaders<'_>,
-        record: &RequestRecord<'a>,
-        pool: &Pool<'a>,
-        now: Duration,
-    ) -> HostResult<(Option<u32>, Vec<Candidate<'a>>)> {
-        let (trial, first) = self.trial(cx, record, pool, now)?.unzip();
-        let mut chosen = Vec::from_iter(first);
-        let ticket = ticket(cx, record)?;
-        for warm in [true, false] {
-            let group: Vec<&Usable<'a>> = pool
-                .usable
-                .iter()
-                .filter(|usable| !usable.trial && usable.warm == warm)
-                .collect();
-            let weights: Vec<u32> = group.iter().map(|usable| usable.target.weight).collect();
-            let order = order(record.mode, &weights, ticket, MAX_CANDIDATES);
-            chosen.extend(
-                order
-                    .into_iter()
-                    .filter_map(|index| group.get(index).copied()),
-            );
+impl Select {
+    fn planned<'a>(&'a self, endpoint: &'a Endpoint, choice: &Choice) -> Vec<Candidate<'a>> {
+        let planned = |place: &usize| {
+            let target = endpoint.targets.get(*place)?;
+            let worker = self.workers.get(target.worker)?;
+            Some(Candidate {
+                cluster: &worker.cluster,
+                address: &worker.address,
+                worker: &worker.id,
+                served_model_name: &target.served_model_name,
+            })
+        };
+        choice.order.iter().filter_map(planned).collect()
+    }
+
+    fn refuse(&self, choice: &Choice) -> Reply {
+        let refusal = refusal(
+            &choice.candidates,
+            &choice.removed,
+            &choice.need,
+            &self.policy,
+        );
+        let reply = Reply::error(refusal.code);
+        match refusal.retry_after_s {
+            Some(seconds) => reply.retry_after_s(seconds),
+            None => reply,
         }
-        chosen.truncate(usize::from(record.max_attempts).min(MAX_CANDIDATES));
-        Ok((trial, chosen.into_iter().map(candidate).collect()))
     }
-
-    /// The first worker whose trial this request gets, with the ticket of that trial.
-    fn trial<'p, 'a>(
-        &self,
-        cx: &mut RequestHeaders<'_>,
-        record: &RequestRecord<'_>,
-        pool: &'p Pool<'a>,
-        now: Duration,
-    ) -> HostResult<Option<(u32, &'p Usable<'a>)>> {
-        let weighs =
-            |usable: &Usable<'_>| record.mode != Mode::Weighted || usable.target.weight > 0;
-        let waiting = pool.usable.iter().filter(|usable| usable.trial);
-        for usable in waiting.filter(|usable| weighs(usable)) {
-            let worker = usable.target.worker;
-            if let Some(ticket) = self.plugin.claim_trial(cx, record, worker, now)? {
-                return Ok(Some((ticket.to_u32(), usable)));
-            }
-        }
-        Ok(None)
-    }
-}
-
-fn candidate<'a>(usable: &Usable<'a>) -> Candidate<'a> {
-    Candidate {
-        cluster: &usable.place.cluster,
-        address: &usable.place.address,
-        worker: usable.target.worker,
-        served_model_name: usable.target.served_model_name,
-    }
-}
-
-/// What the order of the endpoint's mode depends on.
-fn ticket(cx: &mut RequestHeaders<'_>, record: &RequestRecord<'_>) -> HostResult<Ticket> {
-    Ok(match record.mode {
-        Mode::Failover => Ticket { random: 0, turn: 0 },
-        Mode::Weighted => Ticket {
-            random: cx.random(),
-            turn: 0,
-        },
-        Mode::RoundRobin => Ticket {
-            random: 0,
-            turn: next_turn(cx, record.endpoint)?,
-        },
-    })
-}
-
-/// Takes the next turn of an endpoint, shared by all threads. Names come from the configuration,
-/// so there are as many keys as endpoints there ever were, not as clients please.
-///
-/// Where every race for it is lost, the turn is drawn at random, which is as even in the long run.
-fn next_turn(cx: &mut RequestHeaders<'_>, endpoint: &str) -> HostResult<u32> {
-    let key = format!("dragoman/1/turn/{endpoint}");
-    let taken = swap(cx, &key, |bytes| {
-        let turn = bytes.try_into().map(u32::from_le_bytes).unwrap_or_default();
-        Swap::Write(turn.wrapping_add(1).to_le_bytes().to_vec(), turn)
-    })?;
-    Ok(taken.unwrap_or_else(|| (cx.random() & u64::from(u32::MAX)) as u32))
 }
 
 /// The address list, the first cluster, the retries and the time-out of one attempt.

@@ -2,9 +2,13 @@
 //!
 //! See the README.
 
+mod candidates;
+mod choice;
 mod config;
 mod filter;
-mod pool;
+mod load;
+mod route;
+mod trial;
 mod view;
 
 pub use config::Select;

@@ -1,34 +1,44 @@
-//! What this thread knows of the workers: their health and circuits, read from shared data at most
-//! every [`FRESH`], and their load, read when it is asked for.
+//! What this thread knows of the workers' health and circuits: read from shared data at most every
+//! [`FRESH`].
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dragoman_circuit::Circuit;
 use dragoman_contract::Health;
-use dragoman_contract::load::{MAX_SEATS, Seat};
 use dragoman_sdk::HostResult;
 use dragoman_sdk::host::Shared;
+
+use crate::config::Worker;
 
 /// How long a look at shared data counts. Short beside the time between two checks and beside a
 /// cool-down, long beside the time between two requests under load.
 pub(crate) const FRESH: Duration = Duration::from_millis(100);
 
-/// Worker id → what was last read, for the workers of the configuration only.
-#[derive(Debug, Default)]
-pub(crate) struct View(RefCell<BTreeMap<String, Seen>>);
+/// What was last read of each worker of the configuration.
+#[derive(Debug)]
+pub(crate) struct View(Vec<RefCell<Seen>>);
 
 /// What was last read of a worker.
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    at: Duration,
-    health: Vec<u8>,
-    circuit: Vec<u8>,
+    /// `None`: never read, or to be read anew.
+    at: Option<Duration>,
+    health: Option<Findings>,
+    circuit: Circuit,
+}
+
+/// The latest check of a worker.
+#[derive(Clone, Debug)]
+struct Findings {
+    ready: bool,
+    /// Models that it lists, in their order; `None` while that is not known.
+    models: Option<Vec<String>>,
+    checked: Duration,
 }
 
 /// What is known of a worker now.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     /// Says that it takes requests, or nothing is known against it.
     pub ready: bool,
@@ -38,8 +48,12 @@ pub(crate) struct Known {
 }
 
 impl View {
-    /// What is known of a worker. `health_age` is how long a check counts, `None` where nobody
-    /// checks: what was found out too long ago is unknown, not bad.
+    pub(crate) fn new(workers: usize) -> Self {
+        Self(vec![RefCell::default(); workers])
+    }
+
+    /// What is known of the worker with this index. `health_age` is how long a check counts, `None`
+    /// where nobody checks: what was found out too long ago is unknown, not bad.
     ///
     /// # Errors
     /// When shared data fails.
@@ -47,65 +61,86 @@ impl View {
         &self,
         cx: &mut impl Shared,
         now: Duration,
-        worker: &str,
+        (index, worker): (usize, &Worker),
         model: &str,
         health_age: Option<Duration>,
     ) -> HostResult<Known> {
-        let mut view = self.0.borrow_mut();
-        let fresh = view
-            .get(worker)
-            .is_some_and(|seen| now.saturating_sub(seen.at) < FRESH);
+        let Some(cell) = self.0.get(index) else {
+            return Ok(Known::NOTHING);
+        };
+        let mut seen = cell.borrow_mut();
+        let fresh = seen.at.is_some_and(|at| now.saturating_sub(at) < FRESH);
         if !fresh {
-            let mut read = |key: &str| -> HostResult<Vec<u8>> {
-                Ok(cx.shared(key)?.map(|(bytes, _)| bytes).unwrap_or_default())
-            };
-            let health = if health_age.is_some() {
-                read(&Health::key(worker))?
-            } else {
-                Vec::new()
-            };
-            let seen = Seen {
-                at: now,
-                health,
-                circuit: read(&Circuit::key(worker))?,
-            };
-            view.insert(worker.to_owned(), seen);
+            *seen = Seen::read(cx, now, &worker.id, health_age.is_some())?;
         }
-        let seen = view.get(worker).cloned().unwrap_or_default();
-        let health = Health::decode(&seen.health).filter(|health| {
-            health_age.is_some_and(|age| now.saturating_sub(health.checked) < age)
-        });
+        let counts = |found: &&Findings| {
+            health_age.is_some_and(|age| now.saturating_sub(found.checked) < age)
+        };
+        let found = seen.health.as_ref().filter(counts);
         Ok(Known {
-            ready: health.as_ref().is_none_or(|health| health.ready),
-            warm: health.as_ref().is_none_or(|health| health.is_warm(model)),
-            circuit: Circuit::decode(&seen.circuit),
+            ready: found.is_none_or(|found| found.ready),
+            warm: found.is_none_or(|found| found.may_have(model)),
+            circuit: seen.circuit,
         })
     }
 
     /// Forgets a worker, so that the next look reads it anew.
-    pub(crate) fn forget(&self, worker: &str) {
-        self.0.borrow_mut().remove(worker);
+    pub(crate) fn forget(&self, index: usize) {
+        if let Some(cell) = self.0.get(index) {
+            cell.borrow_mut().at = None;
+        }
     }
 }
 
-/// Requests in flight per worker hash, over all threads. Threads that only just began an attempt
-/// may be missing, so a cap can be passed by one request per other thread.
-///
-/// # Errors
-/// When shared data fails.
-pub(crate) fn load(cx: &mut impl Shared, now: Duration) -> HostResult<BTreeMap<u64, u32>> {
-    let mut sum = BTreeMap::new();
-    for seat in 0..MAX_SEATS {
-        let Some((bytes, _)) = cx.shared(&Seat::key(seat))? else {
-            break;
+impl Known {
+    const NOTHING: Self = Self {
+        ready: true,
+        warm: true,
+        circuit: Circuit::CLOSED,
+    };
+}
+
+impl Seen {
+    fn read(
+        cx: &mut impl Shared,
+        now: Duration,
+        worker: &str,
+        is_checked: bool,
+    ) -> HostResult<Self> {
+        let mut read = |key: &str| -> HostResult<Vec<u8>> {
+            Ok(cx.shared(key)?.map(|(bytes, _)| bytes).unwrap_or_default())
         };
-        let Some(seat) = Seat::decode(&bytes).filter(|seat| !seat.is_stale(now)) else {
-            continue;
+        let health = if is_checked {
+            read(&Health::key(worker))?
+        } else {
+            Vec::new()
         };
-        for (worker, requests) in seat.in_flight {
-            let total: &mut u32 = sum.entry(worker).or_default();
-            *total = total.saturating_add(requests);
+        Ok(Self {
+            at: Some(now),
+            health: Health::decode(&health).map(Findings::of),
+            circuit: Circuit::decode(&read(&Circuit::key(worker))?),
+        })
+    }
+}
+
+impl Findings {
+    fn of(health: Health<'_>) -> Self {
+        let sorted = |models: Vec<&str>| {
+            let mut models: Vec<String> = models.into_iter().map(str::to_owned).collect();
+            models.sort_unstable();
+            models
+        };
+        Self {
+            ready: health.ready,
+            models: health.models.map(sorted),
+            checked: health.checked,
         }
     }
-    Ok(sum)
+
+    fn may_have(&self, model: &str) -> bool {
+        self.models.as_ref().is_none_or(|models| {
+            let found = models.binary_search_by(|listed| listed.as_str().cmp(model));
+            found.is_ok()
+        })
+    }
 }

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use dragoman_circuit::{Circuit, Rule, Verdict, record as after};
-use dragoman_contract::load::{STALE, Seat, worker_hash};
-use dragoman_contract::{Health, Mode, Plan, RequestRecord};
+use dragoman_contract::load::{CLAIM, Claims, STALE, Seat, worker_hash};
+use dragoman_contract::{Class, Health, Plan, RequestRecord};
 use dragoman_sdk::Action;
 use dragoman_sdk::fake::{Exchange, FakeHost, SharedMap};
 use dragoman_sdk::host::{Cas, Shared};
@@ -21,7 +21,13 @@ use dragoman_select::Select;
 use support::{host, record, select};
 
 const CONFIG: &str = r#"{
-  "version": 1, "endpoints": [], "auth": {"mode": "off"},
+  "version": 1, "auth": {"mode": "off"},
+  "endpoints": [
+    {"name": "w1-w2-w3", "max_attempts": 16, "timeout_ms": 1000, "targets": [
+      {"worker": "w1", "served_model_name": "m"}, {"worker": "w2", "served_model_name": "m"}, {"worker": "w3", "served_model_name": "m"}]},
+    {"name": "w1-w2", "targets": [{"worker": "w1"}, {"worker": "w2"}]},
+    {"name": "w1", "targets": [{"worker": "w1"}]}, {"name": "w2", "targets": [{"worker": "w2"}]},
+    {"name": "none", "targets": []}],
   "health": {"health_check_seconds": 10, "timeout_ms": 1000},
   "circuit": {"threshold": 2, "cooldown_seconds": 30},
   "workers": [{"id": "w1", "address": "127.0.0.1:9101", "max_in_flight": 2},
@@ -38,6 +44,7 @@ struct World {
     select: Rc<Select>,
     shared: SharedMap,
     now: Duration,
+    class: Class,
 }
 
 impl World {
@@ -46,6 +53,7 @@ impl World {
             select: select(CONFIG),
             shared: SharedMap::default(),
             now: Duration::from_secs(1000),
+            class: Class::Interactive,
         }
     }
 
@@ -96,10 +104,13 @@ impl World {
 
     /// Workers in the plan and the ticket of a trial, or the code of the refusal.
     fn run(&self, workers: &[&'static str]) -> Result<(Vec<String>, Option<u32>), String> {
-        let targets: Vec<_> = workers.iter().map(|worker| (*worker, 100)).collect();
+        let name = match workers {
+            [] => "none".to_owned(),
+            _ => workers.join("-"),
+        };
         let record = RequestRecord {
-            timeout_ms: 1000,
-            ..record(Mode::Failover, 16, &targets)
+            class: self.class,
+            ..record(&name)
         };
         let host = FakeHost {
             now: self.now,
@@ -115,6 +126,17 @@ impl World {
                 Err(String::from_utf8(it.host.properties["dragoman.error"].clone()).unwrap())
             }
         }
+    }
+
+    /// What the access log says of the choice.
+    fn route(&self, workers: &[&'static str]) -> String {
+        let host = FakeHost {
+            now: self.now,
+            ..host(&record(&workers.join("-")), &self.shared)
+        };
+        let mut it = Exchange::new(&self.select, host);
+        it.headers(false);
+        String::from_utf8(it.host.properties["dragoman.route"].clone()).unwrap()
     }
 
     fn tried(&self, workers: &[&'static str]) -> Vec<String> {
@@ -206,4 +228,51 @@ fn the_refusal_says_why_nobody_is_left() {
     assert_eq!(world.run(&["w1", "w2"]), Err("no_backend_available".into()));
     world.in_flight(0, world.now, &[("w1", 2)]);
     assert_eq!(world.run(&["w1"]), Err("no_backend_available".into()));
+}
+
+#[test]
+fn background_work_is_refused_earlier_and_told_to_wait_longer() {
+    let mut world = World::new();
+    world.in_flight(0, world.now, &[("w1", 1)]);
+    assert!(world.run(&["w1"]).is_ok());
+    world.class = Class::Background;
+    // Three quarters of a cap of two are one.
+    assert_eq!(world.run(&["w1"]), Err("overloaded".into()));
+}
+
+#[test]
+fn a_place_that_another_thread_claimed_is_taken_until_the_claim_ends() {
+    let mut world = World::new();
+    let of_another = Claims::default().with(u64::MAX, world.now).unwrap();
+    world.put(&Claims::key("w2"), &of_another.encode());
+    assert_eq!(world.run(&["w2"]), Err("overloaded".into()));
+    assert_eq!(world.tried(&["w1", "w2"])[0], "w1");
+    world.now += CLAIM;
+    assert_eq!(world.tried(&["w2"]), ["w2"]);
+}
+
+#[test]
+fn a_choice_claims_the_place_of_its_first_candidate_if_that_has_a_cap() {
+    let world = World::new();
+    let claims = |worker| {
+        let shared = world.shared.borrow();
+        let bytes = shared
+            .get(&Claims::key(worker))
+            .map(|(bytes, _)| bytes.clone());
+        Claims::decode(&bytes.unwrap_or_default()).of_others(0, world.now)
+    };
+    world.tried(ALL);
+    assert_eq!((claims("w1"), claims("w2"), claims("w3")), (1, 0, 0));
+    world.in_flight(0, world.now, &[("w1", 2), ("w2", 1)]);
+    world.tried(ALL);
+    assert_eq!((claims("w1"), claims("w2"), claims("w3")), (1, 0, 0));
+}
+
+#[test]
+fn the_log_says_how_it_was_chosen_and_why_others_were_not() {
+    let world = World::new();
+    world.health("w1", false, None);
+    world.fail("w2", 2);
+    let route = world.route(ALL);
+    assert_eq!(route, "failover 1/3 w1=not_ready w2=circuit_open");
 }

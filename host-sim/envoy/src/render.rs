@@ -25,13 +25,14 @@ use fill::fill;
 /// keeps the prefix from workers.
 pub const REFUSED_CLUSTER: &str = "dragoman-refused";
 /// Properties of the filters in the request's log line: field name and property.
-const LOGGED_PROPERTIES: [(&str, &str); 13] = [
+const LOGGED_PROPERTIES: [(&str, &str); 14] = [
     ("tenant", names::property::TENANT),
     ("app", names::property::APP),
     ("key", names::property::KEY),
     ("key_version", names::property::KEY_VERSION),
     ("endpoint", names::property::ENDPOINT),
     ("version", names::property::VERSION),
+    ("route", names::property::ROUTE),
     ("worker", names::property::WORKER),
     ("tried", names::property::ATTEMPTS),
     ("idempotency", names::property::IDEMPOTENCY),

@@ -49,6 +49,7 @@ pub fn plan() -> Vec<u8> {
         model_end: 15,
         timeout_ms: 1000,
         trial: None,
+        claim: None,
         candidates,
     }
     .encode()

@@ -50,14 +50,17 @@ pub struct Circuit {
 
 impl Default for Circuit {
     fn default() -> Self {
-        Self {
-            phase: Phase::Closed { failures: 0 },
-            ticket: Ticket::default(),
-        }
+        Self::CLOSED
     }
 }
 
 impl Circuit {
+    /// Closed, without failures.
+    pub const CLOSED: Self = Self {
+        phase: Phase::Closed { failures: 0 },
+        ticket: Ticket(0),
+    };
+
     /// Key of a worker's circuit in shared data. Ids come from the configuration, so there are as
     /// many keys as workers there ever were.
     #[must_use]

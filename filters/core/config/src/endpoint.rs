@@ -1,14 +1,16 @@
 //! Endpoints: the public model names and what serves them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use dragoman_contract::Mode;
-use dragoman_contract::records::{MAX_CANDIDATES, MAX_TARGETS};
+use dragoman_contract::records::MAX_CANDIDATES;
+pub(crate) use dragoman_contract::records::MAX_TARGETS;
+use dragoman_selection::Strategy;
 
 use crate::error::ConfigError;
 use crate::form::{id, model_name};
 use crate::raw::Raw;
 use crate::read::{flag, list, object, text, whole, word};
+use crate::strategy::Said;
 use crate::tenant::{TenantIndex, tenant_index};
 use crate::unique::unique;
 use crate::worker::Worker;
@@ -23,6 +25,9 @@ pub const MAX_VERSION_BYTES: usize = 64;
 pub const MAX_TIMEOUT_MS: u32 = 3_600_000;
 /// Largest weight; [`MAX_TARGETS`] of them still add up within 32 bits.
 pub const MAX_WEIGHT: u32 = 1_000_000;
+
+/// Longest context that a target may have, in tokens: more than a body of the largest size can hold.
+pub const MAX_CONTEXT_TOKENS: u32 = 100_000_000;
 
 const DEFAULT_VERSION: &str = "v1";
 const DEFAULT_TIMEOUT_MS: u32 = 30_000;
@@ -45,7 +50,7 @@ pub struct Endpoint {
     /// Whether it exists on internal listeners only.
     pub is_private: bool,
     /// How the targets are ordered.
-    pub mode: Mode,
+    pub strategy: Strategy,
     /// Time to the first byte of one attempt, in milliseconds, 1 to [`MAX_TIMEOUT_MS`].
     pub timeout_ms: u32,
     /// Most attempts in all, 1 to [`MAX_CANDIDATES`].
@@ -62,10 +67,14 @@ pub struct Target {
     pub worker: usize,
     /// What the worker calls the model.
     pub served_model_name: String,
-    /// Share in [`Mode::Weighted`], 0 to [`MAX_WEIGHT`]; without meaning in the other modes.
+    /// Share in the weighted strategies, 0 to [`MAX_WEIGHT`]; without meaning in the others.
     pub weight: u32,
     /// Whether new requests may go there.
     pub enabled: bool,
+    /// Longest prompt and answer together, in tokens; `None`: not known.
+    pub context_tokens: Option<u32>,
+    /// Whether it can call tools.
+    pub tools: bool,
 }
 
 /// Worker id to index; looking a worker up in the list for each target would take seconds for
@@ -77,11 +86,12 @@ pub(crate) fn endpoints(
     raw: &Raw,
     workers: &[Worker],
     tenants: &TenantIndex<'_>,
+    usual: Strategy,
 ) -> Result<Vec<Endpoint>, ConfigError> {
     let ids = workers.iter().map(|worker| worker.id.as_str());
     let workers: WorkerIndex<'_> = ids.zip(0..).collect();
     let endpoints = list(raw, MAX_ENDPOINTS, |raw, _| {
-        endpoint(raw, &workers, tenants)
+        endpoint(raw, &workers, tenants, usual)
     })?;
     let names = endpoints
         .iter()
@@ -96,6 +106,7 @@ fn endpoint(
     raw: &Raw,
     workers: &WorkerIndex<'_>,
     tenants: &TenantIndex<'_>,
+    usual: Strategy,
 ) -> Result<Endpoint, ConfigError> {
     const FIELDS: &[&str] = &[
         "name",
@@ -104,6 +115,8 @@ fn endpoint(
         "tenant",
         "visibility",
         "mode",
+        "split",
+        "top_k",
         "timeout_ms",
         "max_attempts",
         "targets",
@@ -118,39 +131,25 @@ fn endpoint(
         let is_private = fields.optional("visibility", |raw| {
             word(raw, &[("public", false), ("private", true)])
         })?;
-        let mode = fields.optional("mode", mode)?;
+        let said = Said::read(fields)?;
         let timeout_ms = fields.optional("timeout_ms", |raw| whole(raw, 1, MAX_TIMEOUT_MS))?;
         let max_attempts = fields.optional("max_attempts", attempts)?;
         let (targets, any_weight) =
-            fields.required("targets", |raw| targets(raw, workers, &slug, mode))?;
-        let mode = mode.unwrap_or(if any_weight {
-            Mode::Weighted
-        } else {
-            Mode::Failover
-        });
+            fields.required("targets", |raw| targets(raw, workers, &slug))?;
+        let strategy = said.strategy(any_weight, usual)?;
+        check_weights(&targets, strategy)?;
         Ok(Endpoint {
             name,
             slug,
             version: version.unwrap_or_else(|| DEFAULT_VERSION.to_owned()),
             tenant,
             is_private: is_private.unwrap_or(false),
-            mode,
+            strategy,
             timeout_ms: timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS),
-            max_attempts: max_attempts.unwrap_or_else(|| default_attempts(mode, &targets)),
+            max_attempts: max_attempts.unwrap_or_else(|| default_attempts(strategy, &targets)),
             targets,
         })
     })
-}
-
-fn mode(raw: &Raw) -> Result<Mode, ConfigError> {
-    word(
-        raw,
-        &[
-            ("weighted", Mode::Weighted),
-            ("failover", Mode::Failover),
-            ("round-robin", Mode::RoundRobin),
-        ],
-    )
 }
 
 fn attempts(raw: &Raw) -> Result<u8, ConfigError> {
@@ -160,8 +159,8 @@ fn attempts(raw: &Raw) -> Result<u8, ConfigError> {
 }
 
 /// A failover endpoint may go down the whole list; the others switch once.
-fn default_attempts(mode: Mode, targets: &[Target]) -> u8 {
-    if mode != Mode::Failover {
+fn default_attempts(strategy: Strategy, targets: &[Target]) -> u8 {
+    if strategy != Strategy::Failover {
         return DEFAULT_ATTEMPTS;
     }
     let enabled = targets.iter().filter(|target| target.enabled).count();
@@ -173,47 +172,56 @@ fn targets(
     raw: &Raw,
     workers: &WorkerIndex<'_>,
     slug: &str,
-    mode: Option<Mode>,
 ) -> Result<(Vec<Target>, bool), ConfigError> {
     let mut any_weight = false;
-    let targets = list(raw, MAX_TARGETS, |raw, before| {
+    let mut seen = BTreeSet::new();
+    let targets = list(raw, MAX_TARGETS, |raw, _| {
         let (target, weight_given) = target(raw, workers, slug)?;
         any_weight |= weight_given;
-        if before
-            .iter()
-            .any(|other: &Target| other.worker == target.worker)
-        {
+        if !seen.insert(target.worker) {
             let reason = "has another target in this endpoint already";
             return Err(ConfigError::new(reason).in_field("worker"));
         }
         Ok(target)
     })?;
-    let weighted = mode.map_or(any_weight, |mode| mode == Mode::Weighted);
-    let mut enabled = targets.iter().filter(|target| target.enabled).peekable();
-    if weighted && enabled.peek().is_some() && enabled.all(|target| target.weight == 0) {
-        let reason = "must have a weight above 0 on an enabled target, or mode failover";
-        return Err(ConfigError::new(reason));
-    }
     Ok((targets, any_weight))
 }
 
+/// Where weights count, somebody must have one.
+fn check_weights(targets: &[Target], strategy: Strategy) -> Result<(), ConfigError> {
+    let mut enabled = targets.iter().filter(|target| target.enabled).peekable();
+    if strategy.weighs() && enabled.peek().is_some() && enabled.all(|target| target.weight == 0) {
+        let reason = "must have a weight above 0 on an enabled target, or mode failover";
+        return Err(ConfigError::new(reason).in_field("targets"));
+    }
+    Ok(())
+}
+
 fn target(raw: &Raw, workers: &WorkerIndex<'_>, slug: &str) -> Result<(Target, bool), ConfigError> {
-    object(
-        raw,
-        &["worker", "served_model_name", "weight", "enabled"],
-        |fields| {
-            let worker = fields.required("worker", |raw| worker_index(raw, workers))?;
-            let served_model_name = fields.optional("served_model_name", model_name)?;
-            let weight = fields.optional("weight", |raw| whole(raw, 0, MAX_WEIGHT))?;
-            let target = Target {
-                worker,
-                served_model_name: served_model_name.unwrap_or_else(|| slug.to_owned()),
-                weight: weight.unwrap_or(DEFAULT_WEIGHT),
-                enabled: fields.optional("enabled", flag)?.unwrap_or(true),
-            };
-            Ok((target, weight.is_some()))
-        },
-    )
+    const FIELDS: &[&str] = &[
+        "worker",
+        "served_model_name",
+        "weight",
+        "enabled",
+        "context_tokens",
+        "tools",
+    ];
+    object(raw, FIELDS, |fields| {
+        let worker = fields.required("worker", |raw| worker_index(raw, workers))?;
+        let served_model_name = fields.optional("served_model_name", model_name)?;
+        let weight = fields.optional("weight", |raw| whole(raw, 0, MAX_WEIGHT))?;
+        let context_tokens =
+            fields.optional("context_tokens", |raw| whole(raw, 1, MAX_CONTEXT_TOKENS))?;
+        let target = Target {
+            worker,
+            context_tokens,
+            tools: fields.optional("tools", flag)?.unwrap_or(true),
+            served_model_name: served_model_name.unwrap_or_else(|| slug.to_owned()),
+            weight: weight.unwrap_or(DEFAULT_WEIGHT),
+            enabled: fields.optional("enabled", flag)?.unwrap_or(true),
+        };
+        Ok((target, weight.is_some()))
+    })
 }
 
 fn worker_index(raw: &Raw, workers: &WorkerIndex<'_>) -> Result<usize, ConfigError> {

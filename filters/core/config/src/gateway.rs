@@ -167,11 +167,13 @@ fn gateway(raw: &Raw) -> Result<Gateway, ConfigError> {
         let idempotency = fields.optional("idempotency", idempotency::idempotency)?;
         let health = fields.optional("health", health::health)?;
         let circuit = fields.optional("circuit", health::circuit)?;
-        let workers = fields.required("workers", worker::workers)?;
+        let workers = fields.required("workers", |raw| worker::workers(raw, &tenant_ids))?;
+        let routing = fields
+            .optional("routing", routing::routing)?
+            .unwrap_or_else(Routing::usual);
         let endpoints = fields.required("endpoints", |raw| {
-            endpoint::endpoints(raw, &workers, &tenant_ids)
+            endpoint::endpoints(raw, &workers, &tenant_ids, routing.strategy)
         })?;
-        let routing = fields.optional("routing", routing::routing)?;
         let mut by_slug: Vec<usize> = (0..endpoints.len()).collect();
         by_slug.sort_by_key(|index| endpoints.get(*index).map(|found| found.slug.as_str()));
         check_limit_names(&auth, &limits).map_err(|fault| fault.in_field("auth"))?;
@@ -188,7 +190,7 @@ fn gateway(raw: &Raw) -> Result<Gateway, ConfigError> {
             circuit,
             endpoints,
             workers,
-            routing: routing.unwrap_or_else(Routing::usual),
+            routing,
             by_slug,
             by_tenant_id,
         })

@@ -36,17 +36,19 @@ pub struct Grant {
 
 /// The grant among the fields of an object.
 pub(crate) fn grant(fields: &mut Fields<'_>) -> Result<Grant, ConfigError> {
-    let classes = Class::ALL.map(|class| (class.as_str(), class));
     Ok(Grant {
         tenant: fields.required("tenant", |raw| id(raw, MAX_TENANT_ID_BYTES))?,
         app: fields.required("app", |raw| id(raw, MAX_APP_ID_BYTES))?,
         scopes: fields.optional("scopes", scopes)?.unwrap_or_default(),
         models: fields.optional("models", model_patterns)?,
-        class: fields
-            .optional("class", |raw| word(raw, &classes))?
-            .unwrap_or_default(),
+        class: fields.optional("class", class)?.unwrap_or_default(),
         limits: fields.optional("limits", limit_names)?,
     })
+}
+
+/// A work class by its name.
+pub(crate) fn class(raw: &Raw) -> Result<Class, ConfigError> {
+    word(raw, &Class::ALL.map(|class| (class.as_str(), class)))
 }
 
 /// Kinds of API and paths. An empty list allows nothing.

@@ -17,6 +17,7 @@ mod limit;
 mod raw;
 mod read;
 mod routing;
+mod strategy;
 mod tenant;
 mod time;
 mod unique;
@@ -24,8 +25,8 @@ mod worker;
 
 pub use auth::{Auth, AuthMode, DEFAULT_UPLOADS, MAX_KEYS, MAX_UPLOADS};
 pub use endpoint::{
-    Endpoint, MAX_ENDPOINT_NAME_BYTES, MAX_ENDPOINTS, MAX_TIMEOUT_MS, MAX_VERSION_BYTES,
-    MAX_WEIGHT, Target,
+    Endpoint, MAX_CONTEXT_TOKENS, MAX_ENDPOINT_NAME_BYTES, MAX_ENDPOINTS, MAX_TIMEOUT_MS,
+    MAX_VERSION_BYTES, MAX_WEIGHT, Target,
 };
 pub use error::ConfigError;
 pub use form::{MAX_ENV_NAME_BYTES, MAX_HEADER_NAME_BYTES, MAX_MODEL_NAME_BYTES, MAX_PATH_BYTES};
@@ -47,7 +48,7 @@ pub use limit::{
     Dimension, Limit, MAX_BURST, MAX_LIMIT_NAME_BYTES, MAX_LIMITS, MAX_PER_SECOND, MAX_REFILL_S,
 };
 pub use routing::Routing;
-pub use tenant::{MAX_TENANT_ID_BYTES, MAX_TENANTS, Tenant};
+pub use tenant::{MAX_REGION_BYTES, MAX_REGIONS, MAX_TENANT_ID_BYTES, MAX_TENANTS, Tenant};
 pub use worker::{
     Credential, CredentialHeader, DEFAULT_CLUSTER, MAX_IN_FLIGHT, MAX_WORKER_ID_BYTES, MAX_WORKERS,
     RESERVED_CLUSTER_PREFIX, RESERVED_CLUSTERS, Worker,

@@ -14,6 +14,11 @@ pub const MAX_TENANTS: usize = 4096;
 /// Most bytes of a tenant's id, which stands in every identity and log line.
 pub const MAX_TENANT_ID_BYTES: usize = 64;
 
+/// Most regions of one tenant: more than any cloud has on a continent.
+pub const MAX_REGIONS: usize = 32;
+/// Most bytes of the name of a region.
+pub const MAX_REGION_BYTES: usize = 64;
+
 /// Who owns keys and endpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -26,6 +31,9 @@ pub struct Tenant {
     pub models: Option<Vec<String>>,
     /// Names under which a public listener serves it, at most [`crate::MAX_TENANT_HOSTS`].
     pub hosts: Vec<Host>,
+    /// Regions where its data may be ([`crate::Worker::region`]), at most [`MAX_REGIONS`]; `None`:
+    /// anywhere, also where nothing is said of the region.
+    pub residency: Option<Vec<String>>,
 }
 
 /// Tenant id to index.
@@ -40,7 +48,8 @@ pub(crate) fn tenants(raw: &Raw) -> Result<Vec<Tenant>, ConfigError> {
 }
 
 fn tenant(raw: &Raw) -> Result<Tenant, ConfigError> {
-    object(raw, &["id", "status", "models", "hosts"], |fields| {
+    const FIELDS: &[&str] = &["id", "status", "models", "hosts", "residency"];
+    object(raw, FIELDS, |fields| {
         let status = [("active", true), ("suspended", false)];
         Ok(Tenant {
             id: fields.required("id", |raw| id(raw, MAX_TENANT_ID_BYTES))?,
@@ -49,8 +58,16 @@ fn tenant(raw: &Raw) -> Result<Tenant, ConfigError> {
                 .unwrap_or(true),
             models: fields.optional("models", model_patterns)?,
             hosts: fields.optional("hosts", hosts)?.unwrap_or_default(),
+            residency: fields.optional("residency", |raw| {
+                list(raw, MAX_REGIONS, |raw, _| region(raw))
+            })?,
         })
     })
+}
+
+/// The name of a region.
+pub(crate) fn region(raw: &Raw) -> Result<String, ConfigError> {
+    id(raw, MAX_REGION_BYTES)
 }
 
 pub(crate) fn index(tenants: &[Tenant]) -> TenantIndex<'_> {

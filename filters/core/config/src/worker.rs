@@ -2,10 +2,14 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use dragoman_contract::Class;
+
 use crate::error::ConfigError;
 use crate::form::{env_name, header_name, id};
+use crate::grant::class;
 use crate::raw::Raw;
-use crate::read::{list, object, text, whole};
+use crate::read::{flag, list, object, text, whole};
+use crate::tenant::{MAX_TENANTS, TenantIndex, region, tenant_index};
 use crate::unique::unique;
 
 /// Most workers. Every VM holds the whole table, and Envoy builds one host for each.
@@ -35,6 +39,14 @@ pub struct Worker {
     pub credential: Option<Credential>,
     /// Most requests at a time from this Envoy process, 1 to [`MAX_IN_FLIGHT`]; `None`: no cap.
     pub max_in_flight: Option<u32>,
+    /// Work classes it takes, at least one.
+    pub classes: Vec<Class>,
+    /// Whether it serves the next version, for the callers of the canary slice alone.
+    pub canary: bool,
+    /// Indices into [`crate::Gateway::tenants`] of the only tenants that may use it; `None`: all.
+    pub tenants: Option<Vec<usize>>,
+    /// Where it is; `None`: nothing is said, so that tenants with a residency do not use it.
+    pub region: Option<String>,
 }
 
 /// A secret that a worker wants to see. The document names it; it never holds it.
@@ -90,9 +102,9 @@ pub enum CredentialHeader {
 }
 
 /// All workers.
-pub(crate) fn workers(raw: &Raw) -> Result<Vec<Worker>, ConfigError> {
+pub(crate) fn workers(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Vec<Worker>, ConfigError> {
     let workers = list(raw, MAX_WORKERS, |raw, before| {
-        let worker = worker(raw)?;
+        let worker = worker(raw, tenants)?;
         let same =
             |other: &&Worker| (&other.cluster, other.address) == (&worker.cluster, worker.address);
         if let Some(other) = before.iter().find(same) {
@@ -109,8 +121,18 @@ pub(crate) fn workers(raw: &Raw) -> Result<Vec<Worker>, ConfigError> {
     Ok(workers)
 }
 
-fn worker(raw: &Raw) -> Result<Worker, ConfigError> {
-    const FIELDS: &[&str] = &["id", "cluster", "address", "credential", "max_in_flight"];
+fn worker(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Worker, ConfigError> {
+    const FIELDS: &[&str] = &[
+        "id",
+        "cluster",
+        "address",
+        "credential",
+        "max_in_flight",
+        "classes",
+        "canary",
+        "tenants",
+        "region",
+    ];
     object(raw, FIELDS, |fields| {
         Ok(Worker {
             id: fields.required("id", |raw| id(raw, MAX_WORKER_ID_BYTES))?,
@@ -123,8 +145,25 @@ fn worker(raw: &Raw) -> Result<Worker, ConfigError> {
                 .optional("credential", credential)
                 .map_err(ConfigError::without_value)?,
             max_in_flight: fields.optional("max_in_flight", |raw| whole(raw, 1, MAX_IN_FLIGHT))?,
+            classes: fields
+                .optional("classes", classes)?
+                .unwrap_or_else(|| Class::ALL.to_vec()),
+            canary: fields.optional("canary", flag)?.unwrap_or(false),
+            tenants: fields.optional("tenants", |raw| {
+                list(raw, MAX_TENANTS, |raw, _| tenant_index(raw, tenants))
+            })?,
+            region: fields.optional("region", region)?,
         })
     })
+}
+
+fn classes(raw: &Raw) -> Result<Vec<Class>, ConfigError> {
+    let classes = list(raw, Class::ALL.len(), |raw, _| class(raw))?;
+    if classes.is_empty() {
+        let reason = "must name a class: without any the worker gets nothing";
+        return Err(ConfigError::new(reason));
+    }
+    Ok(classes)
 }
 
 fn cluster(raw: &Raw) -> Result<String, ConfigError> {

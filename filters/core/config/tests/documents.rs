@@ -3,7 +3,8 @@
 mod support;
 
 use dragoman_config::{AuthMode, CredentialHeader, Gateway};
-use dragoman_contract::Mode;
+use dragoman_contract::Class;
+use dragoman_selection::{Strategy, TopK};
 use support::good;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -73,8 +74,8 @@ fn the_shipped_example_is_read_as_it_is_meant() {
 
     let standard = gateway.endpoint("chat-standard").unwrap();
     assert_eq!(
-        (standard.version.as_str(), standard.mode),
-        ("v3", Mode::Weighted)
+        (standard.version.as_str(), standard.strategy),
+        ("v3", Strategy::Weighted)
     );
     assert_eq!((standard.timeout_ms, standard.max_attempts), (30_000, 2));
     let shares: Vec<_> = standard
@@ -97,7 +98,7 @@ fn the_shipped_example_is_read_as_it_is_meant() {
     );
 
     let fast = gateway.endpoint("chat-fast").unwrap();
-    assert_eq!((fast.mode, fast.max_attempts), (Mode::Failover, 2));
+    assert_eq!((fast.strategy, fast.max_attempts), (Strategy::Failover, 2));
     let order: Vec<usize> = fast.targets.iter().map(|target| target.worker).collect();
     assert_eq!(order, [1, 0]);
 }
@@ -137,58 +138,58 @@ fn a_backend_header_of_null_switches_it_off() {
 #[test]
 fn a_mode_that_is_left_out_follows_from_the_weights() {
     for (fields, mode, attempts) in [
-        (r#""targets":[]"#, Mode::Failover, 1),
-        (r#""targets":[{"worker":"w1"}]"#, Mode::Failover, 1),
+        (r#""targets":[]"#, Strategy::Failover, 1),
+        (r#""targets":[{"worker":"w1"}]"#, Strategy::Failover, 1),
         (
             r#""targets":[{"worker":"w1"},{"worker":"w2"},{"worker":"w3"}]"#,
-            Mode::Failover,
+            Strategy::Failover,
             3,
         ),
         (
             r#""targets":[{"worker":"w1"},{"worker":"w2","enabled":false}]"#,
-            Mode::Failover,
+            Strategy::Failover,
             1,
         ),
         (
             r#""targets":[{"worker":"w1","enabled":false}]"#,
-            Mode::Failover,
+            Strategy::Failover,
             1,
         ),
         (
             r#""targets":[{"worker":"w1"},{"worker":"w2","weight":5}]"#,
-            Mode::Weighted,
+            Strategy::Weighted,
             2,
         ),
         (
             r#""mode":"failover","targets":[{"worker":"w1","weight":0}]"#,
-            Mode::Failover,
+            Strategy::Failover,
             1,
         ),
         (
             r#""mode":"weighted","targets":[{"worker":"w1"}]"#,
-            Mode::Weighted,
+            Strategy::Weighted,
             2,
         ),
         (
             r#""mode":"round-robin","targets":[{"worker":"w1"}]"#,
-            Mode::RoundRobin,
+            Strategy::RoundRobin,
             2,
         ),
         (
             r#""mode":"failover","max_attempts":5,"targets":[]"#,
-            Mode::Failover,
+            Strategy::Failover,
             5,
         ),
         (
             r#""max_attempts":16,"targets":[{"worker":"w1","weight":5}]"#,
-            Mode::Weighted,
+            Strategy::Weighted,
             16,
         ),
     ] {
         let gateway = endpoint(fields);
         let found = &gateway.endpoints[0];
         assert_eq!(
-            (found.mode, found.max_attempts),
+            (found.strategy, found.max_attempts),
             (mode, attempts),
             "{fields}"
         );
@@ -266,4 +267,80 @@ fn the_same_address_may_serve_in_two_clusters() {
             {"id":"w1","cluster":"plain","address":"127.0.0.1:9101"},
             {"id":"w2","cluster":"tls","address":"127.0.0.1:9101"}]}"#,
     );
+}
+
+#[test]
+fn what_an_endpoint_says_of_its_order() {
+    let top = |k, epsilon| Strategy::LeastRequestTopK(TopK { k, epsilon });
+    for (fields, usual, expected) in [
+        ("", "", Strategy::Failover),
+        ("", r#""strategy":"sticky""#, Strategy::Sticky),
+        (
+            r#""mode":"least-connections""#,
+            r#""strategy":"sticky""#,
+            Strategy::LeastConnections,
+        ),
+        (r#""mode":"least-latency""#, "", Strategy::LeastLatency),
+        (r#""mode":"random""#, "", Strategy::Random),
+        (r#""mode":"power-of-two""#, "", Strategy::PowerOfTwo),
+        (r#""mode":"weighted""#, "", Strategy::Weighted),
+        (
+            r#""mode":"weighted","split":"request""#,
+            "",
+            Strategy::Weighted,
+        ),
+        (
+            r#""mode":"weighted","split":"caller""#,
+            "",
+            Strategy::WeightedByCaller,
+        ),
+        (r#""mode":"least-request-top-k""#, "", top(5, 4)),
+        (
+            r#""mode":"least-request-top-k","top_k":{"k":2}"#,
+            "",
+            top(2, 4),
+        ),
+        (
+            r#""top_k":{"epsilon":0}"#,
+            r#""strategy":"least-request-top-k""#,
+            top(5, 0),
+        ),
+    ] {
+        let comma = if fields.is_empty() { "" } else { "," };
+        let document = format!(
+            r#"{{"version":1,"workers":[{{"id":"w","address":"127.0.0.1:80"}}],"routing":{{{usual}}},
+                "endpoints":[{{"name":"m","targets":[{{"worker":"w"}}]{comma}{fields}}}]}}"#
+        );
+        let found = good(&document).endpoints[0].strategy;
+        assert_eq!(found, expected, "{fields} {usual}");
+    }
+}
+
+#[test]
+fn weights_speak_for_themselves_where_the_endpoint_names_no_order() {
+    let document = r#"{"version":1,"workers":[{"id":"w","address":"127.0.0.1:80"}],"routing":{"strategy":"sticky"},
+        "endpoints":[{"name":"m","targets":[{"worker":"w","weight":5}]}]}"#;
+    assert_eq!(good(document).endpoints[0].strategy, Strategy::Weighted);
+}
+
+#[test]
+fn whom_a_worker_serves() {
+    let document = r#"{"version":1,"endpoints":[],"tenants":[{"id":"a","residency":["eu"]},{"id":"b"}],
+        "routing":{"canary_percent":5},
+        "workers":[{"id":"w1","address":"127.0.0.1:80"},
+                   {"id":"w2","address":"127.0.0.1:81","classes":["background"],"canary":true,"tenants":["b"],"region":"eu"}]}"#;
+    let gateway = good(document);
+    let [usual, special] = gateway.workers.as_slice() else {
+        panic!("two workers");
+    };
+    assert_eq!(usual.classes, Class::ALL);
+    assert!(!usual.canary);
+    assert_eq!((&usual.tenants, &usual.region), (&None, &None));
+    assert_eq!(special.classes, [Class::Background]);
+    assert!(special.canary);
+    assert_eq!(special.tenants, Some(vec![1]));
+    assert_eq!(special.region.as_deref(), Some("eu"));
+    assert_eq!(gateway.tenants[0].residency, Some(vec!["eu".to_owned()]));
+    let policy = gateway.routing.policy;
+    assert_eq!((policy.canary_percent, policy.background_percent), (5, 75));
 }

@@ -12,15 +12,17 @@ const FULL: &str = r#"{"version":1,"max_body_bytes":4194304,"listeners":{"intern
   "generation":1,"scopes":["chat","GET /v1/models"],"class":"background","limits":["l"],
   "sha256":"59a64b1b0d1d2f5e0dbf9ac0c2a0c6b0cf9c8a2ed5a9b2b6f7e4a3d2c1b0a998"}],
   "key_store":{"address":"127.0.0.1:9201","path":"/keys","poll_seconds":10,"timeout_ms":500,"credential":{"env":"C"}}},
-"tenants":[{"id":"t","status":"active","models":["*"],"hosts":["t.example","*.t.example"]}],
+"tenants":[{"id":"t","status":"active","models":["*"],"hosts":["t.example","*.t.example"],"residency":["eu"]}],
 "limits":[{"name":"l","by":["tenant","app","key"],"rate":{"per_second":0.5,"burst":20}}],
 "idempotency":{"ttl_s":86400,"max_response_bytes":1048576,"lease_s":900,"on_unknown":"hold"},
 "health":{"health_check_seconds":10,"timeout_ms":2000,"ready_path":"/readyz","models_path":"/v1/models"},
 "circuit":{"threshold":5,"cooldown_seconds":30},
-"endpoints":[{"name":"m","slug":"m/n","version":"v3","tenant":"t","visibility":"private","mode":"weighted","timeout_ms":30000,"max_attempts":2,
-  "targets":[{"worker":"w","served_model_name":"s","weight":80,"enabled":true}]}],
-"workers":[{"id":"w","cluster":"c","address":"127.0.0.1:9101","credential":{"env":"K","header":"api-key"},"max_in_flight":64}],
-"routing":{"backend_header":"x-backend"}}"#;
+"endpoints":[{"name":"m","slug":"m/n","version":"v3","tenant":"t","visibility":"private","mode":"weighted","split":"caller","timeout_ms":30000,"max_attempts":2,
+  "targets":[{"worker":"w","served_model_name":"s","weight":80,"enabled":true,"context_tokens":8192,"tools":false}]},
+  {"name":"k","mode":"least-request-top-k","top_k":{"k":5,"epsilon":4},"targets":[]}],
+"workers":[{"id":"w","cluster":"c","address":"127.0.0.1:9101","credential":{"env":"K","header":"api-key"},"max_in_flight":64,
+  "classes":["background"],"canary":true,"tenants":["t"],"region":"eu"}],
+"routing":{"backend_header":"x-backend","strategy":"sticky","canary_percent":5,"background_percent":50}}"#;
 
 /// Pieces that matter to the grammar or to the checks.
 const PIECES: &[&str] = &[

@@ -206,8 +206,20 @@ fn a_worker_has_its_form() {
                 "workers[0].max_in_flight: 100001: must be at most 100000",
             ),
             (
+                &format!(r#"{{{w},"load":[]}}"#),
+                "workers[0].load: unknown field",
+            ),
+            (
                 &format!(r#"{{{w},"classes":[]}}"#),
-                "workers[0].classes: unknown field",
+                "workers[0].classes: must name a class: without any the worker gets nothing",
+            ),
+            (
+                &format!(r#"{{{w},"classes":["batch"]}}"#),
+                r#"workers[0].classes[0]: "batch": must be one of interactive, background"#,
+            ),
+            (
+                &format!(r#"{{{w},"tenants":["nobody"]}}"#),
+                r#"workers[0].tenants[0]: "nobody": is no tenant of this document"#,
             ),
             (
                 &format!(r#"{{{w},"id":"v"}}"#),
@@ -318,8 +330,24 @@ fn an_endpoint_has_its_form() {
                 &format!(r#"endpoints[0].version: "v 3": {text_form}"#),
             ),
             (
-                &with(r#""mode":"random""#),
-                r#"endpoints[0].mode: "random": must be one of weighted, failover, round-robin"#,
+                &with(r#""mode":"fastest""#),
+                r#"endpoints[0].mode: "fastest": must be one of weighted, failover, round-robin, least-connections, least-latency, sticky, random, power-of-two, least-request-top-k"#,
+            ),
+            (
+                &with(r#""mode":"sticky","split":"caller""#),
+                "endpoints[0].split: is for mode weighted, not for sticky",
+            ),
+            (
+                &with(r#""mode":"weighted","top_k":{}"#),
+                "endpoints[0].top_k: is for mode least-request-top-k, not for weighted",
+            ),
+            (
+                &with(r#""mode":"least-request-top-k","split":"caller""#),
+                "endpoints[0].split: is for mode weighted, not for least-request-top-k",
+            ),
+            (
+                &with(r#""mode":"least-request-top-k","top_k":{"k":0}"#),
+                "endpoints[0].top_k.k: 0: must be at least 1",
             ),
             (
                 &with(r#""timeout_ms":0"#),
@@ -425,10 +453,10 @@ fn tables_beyond_their_bounds_are_refused() {
         refusal(&workers(&many(1025, "0"))),
         "workers: has 1025 items: must have at most 1024"
     );
-    let targets = format!(r#"{{"name":"m","targets":[{}]}}"#, many(65, "0"));
+    let targets = format!(r#"{{"name":"m","targets":[{}]}}"#, many(1025, "0"));
     assert_eq!(
         refusal(&endpoints(&targets)),
-        "endpoints[0].targets: has 65 items: must have at most 64"
+        "endpoints[0].targets: has 1025 items: must have at most 1024"
     );
 }
 

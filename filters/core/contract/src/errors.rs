@@ -49,6 +49,8 @@ codes! {
     DuplicateField "duplicate_field" 400 "invalid_request_error" "a field of the body is given twice";
     MissingModel "missing_model" 400 "invalid_request_error" "the body names no model";
     InvalidField "invalid_field" 400 "invalid_request_error" "a field of the body has the wrong type";
+    ContextLengthExceeded "context_length_exceeded" 400 "invalid_request_error" "the prompt and its answer may be longer than any worker of the model can read";
+    ToolsNotSupported "tools_not_supported" 400 "invalid_request_error" "no worker of the model can call tools";
     BadRequest "bad_request" 400 "invalid_request_error" "the request is not well-formed HTTP";
     InvalidIdempotencyKey "invalid_idempotency_key" 400 "invalid_request_error" "the idempotency key is empty, too long or not printable";
     MissingCredential "missing_credential" 401 "authentication_error" "no API key was sent";

@@ -29,6 +29,27 @@ impl Class {
         }
     }
 
+    /// The class that a client names; `batch` is another word for [`Class::Background`]. `None`: the word
+    /// means nothing, and counts as not said.
+    #[must_use]
+    pub fn of_word(word: &[u8]) -> Option<Self> {
+        match word {
+            b"interactive" => Some(Self::Interactive),
+            b"background" | b"batch" => Some(Self::Background),
+            _ => None,
+        }
+    }
+
+    /// The class of a request whose caller asks for another one. A caller may wait longer than it
+    /// would have to; that nobody waits for a background key's requests, it cannot deny.
+    #[must_use]
+    pub const fn and(self, asked: Option<Self>) -> Self {
+        match asked {
+            Some(Self::Background) => Self::Background,
+            Some(Self::Interactive) | None => self,
+        }
+    }
+
     /// The class with this number on the wire, if there is one.
     #[must_use]
     pub fn from_wire(byte: u8) -> Option<Self> {
@@ -160,6 +181,22 @@ mod tests {
             for cut in 0..bytes.len() {
                 assert_eq!(Identity::decode(&bytes[..cut]), None);
             }
+        }
+    }
+
+    #[test]
+    fn a_caller_may_ask_to_wait_and_not_to_go_first() {
+        let class = |of_key: Class, word: &[u8]| of_key.and(Class::of_word(word));
+        for (of_key, word, expected) in [
+            (Class::Interactive, &b"background"[..], Class::Background),
+            (Class::Interactive, b"batch", Class::Background),
+            (Class::Interactive, b"interactive", Class::Interactive),
+            (Class::Interactive, b"", Class::Interactive),
+            (Class::Interactive, b"Background", Class::Interactive),
+            (Class::Background, b"interactive", Class::Background),
+            (Class::Background, b"", Class::Background),
+        ] {
+            assert_eq!(class(of_key, word), expected, "{word:?}");
         }
     }
 

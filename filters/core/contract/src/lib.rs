@@ -17,5 +17,5 @@ pub use health::Health;
 pub use identity::{Class, Identity};
 pub use paths::{ApiKind, Route};
 pub use plan::{Candidate, Plan};
-pub use records::{Mode, RequestRecord, Target};
+pub use records::RequestRecord;
 pub use scopes::{PathScope, Scope, Scopes};

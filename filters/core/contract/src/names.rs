@@ -22,6 +22,9 @@ pub const INTERNAL_PREFIX: &str = "x-dragoman-";
 pub const ENVOY_PREFIX: &str = "x-envoy-";
 /// With it a client says that two requests are one.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// With it a client says who waits for its request: `interactive`, `background` or `batch`, which is
+/// `background`.
+pub const WORK_CLASS: &str = "x-work-class";
 /// Default name of the response header that names the worker (requirement S0-59).
 pub const BACKEND_HEADER: &str = "x-aisuite-backend";
 
@@ -70,6 +73,8 @@ pub mod property {
     pub const ENDPOINT: &str = "dragoman.endpoint";
     /// Version of the endpoint, for the access log; written by `alias`.
     pub const VERSION: &str = "dragoman.version";
+    /// How the workers of the request were chosen, for the access log; written by `select`.
+    pub const ROUTE: &str = "dragoman.route";
     /// Id of the worker of the latest attempt, for the access log; written by `attempt`.
     pub const WORKER: &str = "dragoman.worker";
     /// Code of the error reply a filter sent, for the access log; written by the sdk.

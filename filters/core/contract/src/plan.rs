@@ -28,6 +28,8 @@ pub struct Plan<'a> {
     pub timeout_ms: u32,
     /// Ticket of the trial that the first candidate's circuit waits for, if this request is one.
     pub trial: Option<u32>,
+    /// Who claimed the place at the first candidate that this request gets; `None`: it has no cap.
+    pub claim: Option<u64>,
     /// At most [`MAX_CANDIDATES`](crate::records::MAX_CANDIDATES), each (cluster, address) once.
     pub candidates: Vec<Candidate<'a>>,
 }
@@ -41,7 +43,8 @@ impl<'a> Plan<'a> {
             .u32(self.model_start)
             .u32(self.model_end)
             .u32(self.timeout_ms)
-            .option_u32(self.trial);
+            .option_u32(self.trial)
+            .u64(self.claim.unwrap_or(0));
         out.u8(u8::try_from(self.candidates.len()).unwrap_or(u8::MAX));
         for candidate in self.candidates.iter().take(usize::from(u8::MAX)) {
             out.str(candidate.cluster).str(candidate.address);
@@ -60,6 +63,7 @@ impl<'a> Plan<'a> {
             model_end: input.u32()?,
             timeout_ms: input.u32()?,
             trial: input.option_u32()?,
+            claim: Some(input.u64()?).filter(|claim| *claim != 0),
             candidates: Vec::new(),
         };
         for _ in 0..input.u8()? {

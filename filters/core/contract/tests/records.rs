@@ -5,7 +5,7 @@
     reason = "a test may panic"
 )]
 
-use dragoman_contract::{ApiKind, Candidate, Mode, Plan, RequestRecord, Target};
+use dragoman_contract::{ApiKind, Candidate, Class, Plan, RequestRecord};
 use proptest::prelude::*;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -21,13 +21,12 @@ proptest! {
     #[test]
     fn a_request_record_reads_as_it_was_written(
         api in proptest::sample::select(ApiKind::ALL.to_vec()),
-        numbers in any::<[u32; 5]>(),
+        numbers in any::<[u32; 4]>(),
         stream: bool,
-        max_attempts: u8,
+        tools: bool,
         body_sha256: Option<[u8; 32]>,
-        mode in proptest::sample::select(vec![Mode::Failover, Mode::Weighted, Mode::RoundRobin]),
-        names in [name(), name()],
-        targets in proptest::collection::vec((name(), name(), any::<u32>()), 0..12),
+        class in proptest::sample::select(Class::ALL.to_vec()),
+        names in [name(), name(), name(), name()],
     ) {
         let record = RequestRecord {
             api,
@@ -38,14 +37,11 @@ proptest! {
             max_tokens: numbers[3],
             endpoint: &names[0],
             version: &names[1],
-            mode,
-            max_attempts,
-            timeout_ms: numbers[4],
+            tenant: &names[2],
+            app: &names[3],
+            class,
+            tools,
             body_sha256,
-            targets: targets
-                .iter()
-                .map(|(worker, served_model_name, weight)| Target { worker, served_model_name, weight: *weight })
-                .collect(),
         };
         let bytes = record.encode();
         prop_assert_eq!(RequestRecord::decode(&bytes), Some(record.clone()));
@@ -60,6 +56,7 @@ proptest! {
     fn a_plan_reads_as_it_was_written(
         numbers in any::<[u32; 4]>(),
         trial: Option<u32>,
+        claim in proptest::option::of(1_u64..),
         names in proptest::collection::vec([name(), name(), name(), name()], 0..16),
     ) {
         let candidates = names
@@ -67,7 +64,7 @@ proptest! {
             .map(|[cluster, address, worker, served_model_name]| Candidate { cluster, address, worker, served_model_name })
             .collect();
         let [body_len, model_start, model_end, timeout_ms] = numbers;
-        let plan = Plan { body_len, model_start, model_end, timeout_ms, trial, candidates };
+        let plan = Plan { body_len, model_start, model_end, timeout_ms, trial, claim, candidates };
         let bytes = plan.encode();
         prop_assert_eq!(Plan::decode(&bytes), Some(plan.clone()));
         for cut in 0..bytes.len() {
@@ -90,6 +87,7 @@ fn a_record_of_another_version_is_absent() {
         model_end: 3,
         timeout_ms: 4,
         trial: None,
+        claim: None,
         candidates: Vec::new(),
     };
     let mut bytes = plan.encode();

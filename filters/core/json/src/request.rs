@@ -20,6 +20,8 @@ pub struct Request<'a> {
     pub max_completion_tokens: Option<u32>,
     /// `max_output_tokens`
     pub max_output_tokens: Option<u32>,
+    /// Whether `tools` is a list; what else it may be is for the worker to refuse.
+    pub tools: bool,
 }
 
 /// A model name in a body.
@@ -45,16 +47,19 @@ pub enum Field {
     MaxCompletionTokens = 3,
     /// `max_output_tokens`
     MaxOutputTokens = 4,
+    /// `tools`
+    Tools = 5,
 }
 
 impl Field {
     /// Every field.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Model,
         Self::Stream,
         Self::MaxTokens,
         Self::MaxCompletionTokens,
         Self::MaxOutputTokens,
+        Self::Tools,
     ];
 
     /// The key, unescaped.
@@ -66,6 +71,7 @@ impl Field {
             Self::MaxTokens => "max_tokens",
             Self::MaxCompletionTokens => "max_completion_tokens",
             Self::MaxOutputTokens => "max_output_tokens",
+            Self::Tools => "tools",
         }
     }
 }
@@ -155,6 +161,10 @@ impl<'a> Request<'a> {
             Field::MaxTokens => self.max_tokens = limit(field, scanner)?,
             Field::MaxCompletionTokens => self.max_completion_tokens = limit(field, scanner)?,
             Field::MaxOutputTokens => self.max_output_tokens = limit(field, scanner)?,
+            Field::Tools => {
+                self.tools = scanner.kind()? == Kind::List;
+                scanner.skip_value()?;
+            }
         }
         Ok(())
     }

@@ -42,6 +42,7 @@ struct Facts {
     model: Option<String>,
     stream: bool,
     limits: [Option<u32>; 3],
+    tools: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -65,6 +66,7 @@ fn by_the_scanner(body: &[u8]) -> Result<Facts, Fault> {
             request.max_completion_tokens,
             request.max_output_tokens,
         ],
+        tools: request.tools,
     })
 }
 
@@ -96,6 +98,7 @@ fn by_the_oracle(members: Vec<(String, Value)>) -> Result<Facts, Fault> {
             Field::MaxTokens => facts.limits[0] = number()?,
             Field::MaxCompletionTokens => facts.limits[1] = number()?,
             Field::MaxOutputTokens => facts.limits[2] = number()?,
+            Field::Tools => facts.tools = value.is_array(),
         }
     }
     Ok(facts)
@@ -184,6 +187,7 @@ fn member() -> impl Strategy<Value = String> {
         r#""max\u005foutput_tokens""#,
         r#""max_output_tokens""#,
     ];
+    const TOOLS: &[&str] = &[r#""tools""#, r#""t\u006fols""#];
     let fitting = prop_oneof![
         (select(MODEL), string()).prop_map(|(key, value)| format!("{key}:{value}")),
         (select(STREAM), any::<bool>()).prop_map(|(key, value)| format!("{key}:{value}")),
@@ -191,7 +195,7 @@ fn member() -> impl Strategy<Value = String> {
     ];
     prop_oneof![
         4 => fitting,
-        1 => (prop_oneof![select(MODEL), select(STREAM), select(LIMITS), Just(r#""Model""#)], value()).prop_map(|(key, value)| format!("{key}:{value}")),
+        1 => (prop_oneof![select(MODEL), select(STREAM), select(LIMITS), select(TOOLS), Just(r#""Model""#)], value()).prop_map(|(key, value)| format!("{key}:{value}")),
         3 => (string(), space(), value()).prop_map(|(key, space, value)| format!("{key}{space}:{value}{space}")),
     ]
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use dragoman_contract::{ApiKind, Identity, Mode, RequestRecord};
+use dragoman_contract::{ApiKind, Class, Identity, RequestRecord};
 use dragoman_idempotency::Idempotency;
 use dragoman_sdk::fake::{Exchange, FakeHost, Replied, SharedMap, root};
 use dragoman_sdk::{Action, Filter, Plugin};
@@ -184,11 +184,11 @@ fn record<'a>(asking: &Asking<'_>) -> RequestRecord<'a> {
         max_tokens: 0,
         endpoint: "chat",
         version: "v1",
-        mode: Mode::Failover,
-        max_attempts: 1,
-        timeout_ms: 1000,
+        tenant: "",
+        app: "",
+        class: Class::Interactive,
+        tools: false,
         body_sha256: asking.body_sha256,
-        targets: Vec::new(),
     }
 }
 

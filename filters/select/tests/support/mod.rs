@@ -1,10 +1,14 @@
 //! Requests on their way into `select`.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test may panic, and not each file of tests uses everything"
+)]
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use dragoman_contract::{ApiKind, Mode, Plan, RequestRecord, Target};
+use dragoman_contract::{ApiKind, Class, Plan, RequestRecord};
 use dragoman_sdk::Plugin;
 use dragoman_sdk::fake::{FakeHost, SharedMap};
 use dragoman_select::Select;
@@ -13,17 +17,8 @@ pub fn select(config: &str) -> Rc<Select> {
     Rc::new(Select::configure(config.as_bytes(), &BTreeMap::new()).unwrap())
 }
 
-/// What `alias` says of a request whose targets are (worker, weight).
-pub fn record(
-    mode: Mode,
-    max_attempts: u8,
-    targets: &[(&'static str, u32)],
-) -> RequestRecord<'static> {
-    let target = |&(worker, weight)| Target {
-        worker,
-        served_model_name: "m",
-        weight,
-    };
+/// What `alias` says of a request for this endpoint.
+pub fn record(endpoint: &str) -> RequestRecord<'_> {
     RequestRecord {
         api: ApiKind::Chat,
         stream: false,
@@ -31,13 +26,13 @@ pub fn record(
         model_start: 9,
         model_end: 12,
         max_tokens: 0,
-        endpoint: "chat",
+        endpoint,
         version: "v1",
-        mode,
-        max_attempts,
-        timeout_ms: 1500,
+        tenant: "team-a",
+        app: "chatbot",
+        class: Class::Interactive,
+        tools: false,
         body_sha256: None,
-        targets: targets.iter().map(target).collect(),
     }
 }
 
