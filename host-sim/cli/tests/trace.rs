@@ -121,7 +121,7 @@ fn the_outcome_says_who_answered() {
         (&[][..], "200 from w"),
         (
             &["--worker-answers", "503", "200"],
-            "200 from w1 at attempt 2, complete after 48000 µs",
+            "200 from w2 at attempt 2, complete after 48000 µs",
         ),
         (
             &["--worker-answers", "reset"],
