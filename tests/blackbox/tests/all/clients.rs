@@ -4,16 +4,35 @@ use std::process::Command;
 
 use blackbox::shell::repository;
 use blackbox::{Engine, World, both_engines};
-use serde_json::json;
+use serde_json::{Value, json};
 
 both_engines![
     a_program_with_openais_sdk_is_served,
     a_program_with_anthropics_sdk_is_served
 ];
 
-const KEY: &str = "sk-clients-5d1c";
-const KEY_NARROW: &str = "sk-clients-narrow-0b77";
-const KEY_LIMITED: &str = "sk-clients-limited-91fe";
+/// Keys by the name of the variable in which the scripts find them.
+const KEYS: [(&str, &str); 7] = [
+    ("KEY", "sk-clients-5d1c"),
+    ("KEY_NARROW", "sk-clients-narrow-0b77"),
+    ("KEY_LIMITED", "sk-clients-limited-91fe"),
+    ("KEY_LISTING", "sk-clients-listing-2ac0"),
+    ("KEY_OLD", "sk-clients-old-77d3"),
+    ("KEY_OTHER", "sk-clients-other-e4b8"),
+    ("KEY_SUSPENDED", "sk-clients-suspended-13f9"),
+];
+
+fn fields(name: &str) -> (&'static str, Value) {
+    match name {
+        "KEY_NARROW" => ("team", json!({"models": ["chat"]})),
+        "KEY_LIMITED" => ("team", json!({"app": "limited"})),
+        "KEY_LISTING" => ("team", json!({"app": "listing", "scopes": ["models"]})),
+        "KEY_OLD" => ("team", json!({"expires_at": "2020-01-01T00:00:00Z"})),
+        "KEY_OTHER" => ("others", json!({})),
+        "KEY_SUSPENDED" => ("gone", json!({})),
+        _ => ("team", json!({})),
+    }
+}
 
 fn world(engine: Engine) -> World {
     World::on(engine)
@@ -21,18 +40,22 @@ fn world(engine: Engine) -> World {
         .with("idempotency", json!({}))
         .with(
             "limits",
-            json!([{"name": "per-app", "by": ["app"], "rate": {"per_second": 1, "burst": 20}}]),
+            json!([{"name": "per-app", "by": ["app"], "rate": {"per_second": 1, "burst": 60}}]),
         )
         .document(|document| {
-            document
+            let document = document
                 .tenant("team", json!({}))
-                .key("k", KEY, "team", json!({}))
-                .key("k-narrow", KEY_NARROW, "team", json!({"models": ["chat"]}))
-                .key("k-limited", KEY_LIMITED, "team", json!({"app": "limited"}))
+                .tenant("others", json!({}))
+                .tenant("gone", json!({"status": "suspended"}));
+            KEYS.iter().fold(document, |document, (name, key)| {
+                let (tenant, fields) = fields(name);
+                document.key(name, key, tenant, fields)
+            })
         })
         .worker("w1")
         .endpoint("chat", &[("w1", "large")])
         .endpoint("code", &[("w1", "code-large")])
+        .endpoint_with("foreign", &[("w1", "large")], json!({"tenant": "others"}))
         .start()
 }
 
@@ -47,11 +70,7 @@ fn run(engine: Engine, script: &str) {
         .arg(repository().join("tests/clients").join(script))
         .env("PYTHONPATH", clients)
         .env("GATEWAY", format!("http://{}", world.address()))
-        .envs([
-            ("KEY", KEY),
-            ("KEY_NARROW", KEY_NARROW),
-            ("KEY_LIMITED", KEY_LIMITED),
-        ])
+        .envs(KEYS)
         .output()
         .expect("there is a python3");
     assert!(
