@@ -6,6 +6,8 @@ mod bench;
 mod deployment;
 #[path = "all/determinism.rs"]
 mod determinism;
+#[path = "all/existence.rs"]
+mod existence;
 #[path = "all/explain.rs"]
 mod explain;
 #[path = "all/faults.rs"]

@@ -14,6 +14,7 @@ use crate::gateway::{Gateway, Launch};
 use crate::guest::Guest;
 use crate::log::AccessLog;
 use crate::ports::Port;
+use crate::secrets::Secrets;
 use crate::shell::modules;
 use crate::world::World;
 
@@ -27,6 +28,7 @@ pub struct WorldBuilder {
     document: Document,
     edits: Vec<Edit>,
     environment: Vec<(String, String)>,
+    secrets: Secrets,
     arguments: Vec<String>,
     concurrency: u32,
     log_level: String,
@@ -78,6 +80,7 @@ impl WorldBuilder {
             document: Document::default(),
             edits: Vec::new(),
             environment: Vec::new(),
+            secrets: Secrets::default(),
             arguments: Vec::new(),
             concurrency: 1,
             log_level: "warning".to_owned(),
@@ -207,9 +210,18 @@ impl WorldBuilder {
         })
     }
 
-    /// Sets an environment variable of the gateway.
+    /// Has the world look for this text too in what the gateway wrote when it is over, beside the
+    /// keys of its document and the variables of its environment.
+    #[must_use]
+    pub fn secret(mut self, text: &str) -> Self {
+        self.secrets.add(text);
+        self
+    }
+
+    /// Sets an environment variable of the gateway, which is where secrets come from.
     #[must_use]
     pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.secrets.add(value);
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
@@ -301,6 +313,9 @@ impl WorldBuilder {
     #[must_use]
     pub fn start_yaml(mut self, yaml: impl FnOnce(&Places<'_>) -> String) -> World {
         let internal = self.internal.take();
+        let keys = self.document.keys().clone();
+        let mut secrets = std::mem::take(&mut self.secrets);
+        secrets.extend(&keys);
         let prepared = self.prepare(yaml);
         World {
             gateway: Gateway::start(&prepared.launch()),
@@ -312,6 +327,8 @@ impl WorldBuilder {
             admin: prepared.admin,
             internal,
             folder: prepared.folder,
+            secrets,
+            keys,
         }
     }
 

@@ -39,6 +39,15 @@ impl Connection {
     pub fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address)
             .unwrap_or_else(|problem| panic!("connecting to {address}: {problem}"));
+        Self::on(stream)
+    }
+
+    /// Connects, if anybody listens.
+    pub(crate) fn try_open(address: SocketAddr) -> Option<Self> {
+        TcpStream::connect(address).ok().map(Self::on)
+    }
+
+    fn on(stream: TcpStream) -> Self {
         stream.set_nodelay(true).expect("the socket is open");
         stream
             .set_read_timeout(Some(PATIENCE))

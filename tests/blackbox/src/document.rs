@@ -5,19 +5,29 @@ use std::net::SocketAddr;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::secrets::Secrets;
+
 /// A gateway document that is complete once it has workers and endpoints.
 #[derive(Clone, Debug)]
-pub struct Document(Value);
+pub struct Document {
+    value: Value,
+    /// The keys whose digests it has.
+    keys: Secrets,
+}
 
 impl Default for Document {
     fn default() -> Self {
-        Self(json!({
+        let value = json!({
             "version": 1,
             "max_body_bytes": 4_194_304,
             "auth": {"mode": "off"},
             "endpoints": [],
             "workers": [],
-        }))
+        });
+        Self {
+            value,
+            keys: Secrets::default(),
+        }
     }
 }
 
@@ -75,7 +85,8 @@ impl Document {
     #[must_use]
     pub fn key(mut self, id: &str, secret: &str, tenant: &str, fields: Value) -> Self {
         let key = json!({"id": id, "sha256": sha256(secret), "tenant": tenant, "app": "app"});
-        let auth = &mut self.0["auth"];
+        self.keys.add(secret);
+        let auth = &mut self.value["auth"];
         auth["mode"] = json!("on");
         append(&mut auth["keys"], with_fields(key, fields));
         self
@@ -84,18 +95,23 @@ impl Document {
     /// Sets a field of the top level.
     #[must_use]
     pub fn with(mut self, field: &str, value: Value) -> Self {
-        self.0[field] = value;
+        self.value[field] = value;
         self
     }
 
     /// The document.
     #[must_use]
     pub fn value(&self) -> &Value {
-        &self.0
+        &self.value
+    }
+
+    /// The keys of clients that it knows.
+    pub(crate) fn keys(&self) -> &Secrets {
+        &self.keys
     }
 
     fn push(&mut self, list: &str, item: Value) {
-        append(&mut self.0[list], item);
+        append(&mut self.value[list], item);
     }
 }
 

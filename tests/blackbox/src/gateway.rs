@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::engine::Engine;
 use crate::shell::repository;
 
 /// Longest start: compiling the modules on a busy machine.
 const START_PATIENCE: Duration = Duration::from_secs(60);
+/// Longest end: requests that are under way are not waited for.
+const END_PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// What to start.
@@ -97,6 +101,18 @@ impl Gateway {
     /// Process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Asks it to end, so that it writes down what it still has to, and waits for that.
+    pub(crate) fn end(&mut self) {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid.filter(|_| self.is_running()) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        let until = Instant::now() + END_PATIENCE;
+        while self.is_running() && Instant::now() < until {
+            std::thread::sleep(PAUSE);
+        }
     }
 
     /// What it wrote to its standard streams.

@@ -12,8 +12,10 @@ pub use crate::client::request;
 use crate::client::{Connection, Response};
 use crate::engine::Engine;
 use crate::gateway::Gateway;
+use crate::leaks;
 use crate::log::AccessLog;
 use crate::ports::Port;
+use crate::secrets::Secrets;
 
 /// Everything a test needs, ended when dropped.
 pub struct World {
@@ -24,6 +26,32 @@ pub struct World {
     pub(crate) admin: Port,
     pub(crate) internal: Option<Port>,
     pub(crate) folder: TempDir,
+    /// What the gateway must not show to anybody.
+    pub(crate) secrets: Secrets,
+    /// Those of them that workers must not see.
+    pub(crate) keys: Secrets,
+}
+
+/// What the gateway wrote is searched for the secrets of the test, whatever the test is about.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let mut texts = leaks::admin_pages(self.admin.address);
+        // Not before it has ended, as it writes its logs late.
+        self.gateway.end();
+        texts.extend(leaks::files(self.folder.path()));
+        let mut leaks = leaks::in_texts(&self.secrets, &texts);
+        for (id, worker) in &self.workers {
+            leaks.extend(leaks::at_worker(&self.keys, id, worker));
+        }
+        assert!(
+            leaks.is_empty(),
+            "key material was seen:\n{}",
+            leaks.join("\n")
+        );
+    }
 }
 
 impl World {

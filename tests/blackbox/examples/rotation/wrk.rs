@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use blackbox::World;
 use blackbox::shell::repository;
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 /// Longest run of a `wrk`, in seconds: it is ended long before.
 const LONGEST_S: u32 = 3600;
@@ -31,6 +32,8 @@ impl Counted {
 pub(crate) struct Clients {
     child: Child,
     key: PathBuf,
+    /// Of the key's file: not the world's, which looks for keys in its own.
+    _folder: TempDir,
 }
 
 /// How they ask.
@@ -43,7 +46,8 @@ pub(crate) struct Manner {
 impl Clients {
     /// Starts them with a key.
     pub(crate) fn start(world: &World, role: &str, manner: &Manner, key: (u32, &str)) -> Self {
-        let file = world.folder().join(format!("{role}-{}.key", key.0));
+        let folder = tempfile::tempdir().expect("a folder for the key");
+        let file = folder.path().join("key");
         write(&file, key);
         let script = repository().join("tests/blackbox/examples/rotation/client.lua");
         let child = Command::new("wrk")
@@ -60,7 +64,11 @@ impl Clients {
             .stdout(Stdio::piped())
             .spawn()
             .expect("wrk runs: install it (Debian: wrk)");
-        Self { child, key: file }
+        Self {
+            child,
+            key: file,
+            _folder: folder,
+        }
     }
 
     /// Has them show another key from now on.

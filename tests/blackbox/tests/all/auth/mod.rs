@@ -4,9 +4,11 @@ mod credentials;
 mod entitlements;
 mod forgery;
 mod key_store;
+mod leaks;
 mod listeners;
 mod models;
 mod rotation;
+mod spellings;
 mod switch;
 mod uploads;
 
