@@ -6,6 +6,7 @@ use dragoman_config::{ApiKey, Gateway, Grant, PolledKey, Tenant};
 use dragoman_contract::Identity;
 
 use crate::reason::Reason;
+use crate::tokens::Verified;
 
 /// Who shows a credential that is known.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,18 @@ impl<'a> Caller<'a> {
         Self {
             revoked: polled.revoked,
             ..Self::of_key(gateway, &polled.key)
+        }
+    }
+
+    /// Who shows a token that is valid at the moment.
+    pub(crate) fn of_token(token: &'a Verified) -> Self {
+        Self {
+            id: &token.id,
+            generation: None,
+            valid: (None, None),
+            revoked: false,
+            grant: &token.grant,
+            tenant: token.tenant,
         }
     }
 

@@ -7,6 +7,7 @@ use dragoman_sdk::{Environment, Plugin};
 
 use crate::filter::Authenticating;
 use crate::polled::Polled;
+use crate::tokens::Tokens;
 use crate::uploads::Uploads;
 
 /// The configured filter.
@@ -17,6 +18,7 @@ pub struct Auth {
     pub(crate) tells_listeners_apart: bool,
     /// Keys that are read at run time.
     pub(crate) polled: Polled,
+    pub(crate) tokens: Tokens,
     /// Of this thread alone.
     pub(crate) uploads: Rc<Uploads>,
 }
@@ -24,13 +26,15 @@ pub struct Auth {
 impl Plugin for Auth {
     type Filter = Authenticating;
 
-    fn configure(configuration: &[u8], _: &dyn Environment) -> Result<Self, String> {
+    fn configure(configuration: &[u8], environment: &dyn Environment) -> Result<Self, String> {
         let gateway = dragoman_config::parse(configuration).map_err(|error| error.to_string())?;
+        let tokens = Tokens::new(&gateway, environment)?;
         let uploads = Uploads::new(gateway.auth.max_uploads);
         Ok(Self {
             tells_listeners_apart: gateway.tells_listeners_apart(),
             polled: Polled::new(&gateway.auth),
             gateway,
+            tokens,
             uploads: Rc::new(uploads),
         })
     }

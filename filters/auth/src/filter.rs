@@ -2,18 +2,20 @@
 
 use std::rc::Rc;
 
-use dragoman_config::{Gateway, Tenant};
+use dragoman_config::{ApiKey, Gateway, PolledKey, Tenant};
 use dragoman_contract::Code;
 use dragoman_contract::names::{CLIENT_CREDENTIALS, property};
 use dragoman_contract::paths::{Route, route};
 use dragoman_sdk::host::{Clock, Pairs, first_value};
 use dragoman_sdk::{Filter, HeadersFlow, HostResult, Reply, RequestHeaders};
+use dragoman_token::has_token_form;
 use sha2::{Digest as _, Sha256};
 
 use crate::caller::Caller;
 use crate::config::Auth;
 use crate::credential::presented;
 use crate::reason::Reason;
+use crate::tokens::Verified;
 use crate::uploads::{Digest, Upload};
 
 /// Asks whether the gateway can let anybody in; the other path of health whether it is up at all.
@@ -52,7 +54,7 @@ impl Filter for Authenticating {
         match self.admit(cx, &headers)? {
             Ok(()) => Ok(HeadersFlow::Continue),
             Err(reason) => {
-                cx.publish(property::REFUSAL, reason.as_str().as_bytes())?;
+                cx.publish(property::REFUSAL, reason.word().as_bytes())?;
                 Ok(HeadersFlow::Reply(refusal(reason.code())))
             }
         }
@@ -87,35 +89,19 @@ impl Authenticating {
         let digest: Digest = Sha256::digest(shown).into();
         // What is compared is the digest. How long that takes tells at most how far the digest of a
         // guess agrees with another one, which says nothing of how near the guess was.
-        if let Some(key) = plugin.gateway.key_by_digest(&digest) {
-            return self.admit_as(cx, headers, &digest, &Caller::of_key(&plugin.gateway, key));
-        }
-        match plugin.polled.find(cx, &digest)? {
-            Ok(polled) => {
-                let caller = Caller::of_polled(&plugin.gateway, &polled);
-                self.admit_as(cx, headers, &digest, &caller)
-            }
-            Err(reason) => Ok(Err(reason)),
-        }
-    }
-
-    /// The same for a caller that was found.
-    fn admit_as(
-        &mut self,
-        cx: &mut RequestHeaders<'_>,
-        headers: &Pairs,
-        digest: &Digest,
-        caller: &Caller<'_>,
-    ) -> HostResult<Result<(), Reason>> {
-        let plugin = Rc::clone(&self.plugin);
-        name(cx, caller)?;
+        let found = match find(&plugin, cx, shown, &digest)? {
+            Ok(found) => found,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let caller = found.caller(&plugin.gateway);
+        name(cx, &caller)?;
         let internal = plugin.tells_listeners_apart && cx.is_internal_listener()?;
-        let tenant = match judge(&plugin.gateway, cx, (caller, internal), headers) {
+        let tenant = match judge(&plugin.gateway, cx, (&caller, internal), headers) {
             Ok(tenant) => tenant,
             Err(reason) => return Ok(Err(reason)),
         };
         if cx.body_follows() {
-            self.upload = plugin.uploads.begin(*digest);
+            self.upload = plugin.uploads.begin(found.counted_by(digest));
             if self.upload.is_none() {
                 return Ok(Err(Reason::Uploads));
             }
@@ -124,6 +110,51 @@ impl Authenticating {
         cx.publish(property::IDENTITY, &identity.encode())?;
         Ok(Ok(()))
     }
+}
+
+/// A credential that is known.
+enum Found<'a> {
+    Key(&'a ApiKey),
+    Polled(PolledKey),
+    Token(Rc<Verified>),
+}
+
+impl Found<'_> {
+    fn caller<'a>(&'a self, gateway: &Gateway) -> Caller<'a> {
+        match self {
+            Self::Key(key) => Caller::of_key(gateway, key),
+            Self::Polled(polled) => Caller::of_polled(gateway, polled),
+            Self::Token(token) => Caller::of_token(token),
+        }
+    }
+
+    /// What uploads are counted by, if the credential has this digest.
+    fn counted_by(&self, digest: Digest) -> Digest {
+        match self {
+            Self::Key(_) | Self::Polled(_) => digest,
+            Self::Token(token) => token.counted_by,
+        }
+    }
+}
+
+/// What is known of a credential with this digest. A key of the document may look like a token; in
+/// the key table nothing is looked for that does.
+fn find<'a>(
+    plugin: &'a Auth,
+    cx: &mut RequestHeaders<'_>,
+    shown: &[u8],
+    digest: &Digest,
+) -> HostResult<Result<Found<'a>, Reason>> {
+    if let Some(key) = plugin.gateway.key_by_digest(digest) {
+        return Ok(Ok(Found::Key(key)));
+    }
+    if plugin.tokens.are_credentials() && has_token_form(shown) {
+        let found = plugin
+            .tokens
+            .find(&plugin.gateway, (shown, digest), cx.wall());
+        return Ok(found.map(Found::Token));
+    }
+    Ok(plugin.polled.find(cx, digest)?.map(Found::Polled))
 }
 
 /// Whether a caller may ask for this, here and now, and for which tenant. What a stranger would be

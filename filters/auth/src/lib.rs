@@ -8,6 +8,7 @@ mod credential;
 mod filter;
 mod polled;
 mod reason;
+mod tokens;
 mod uploads;
 
 pub use config::Auth;

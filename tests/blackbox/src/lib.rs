@@ -12,6 +12,7 @@ mod gateway;
 pub mod grpc;
 mod guest;
 pub mod h2;
+pub mod issuer;
 mod leaks;
 mod log;
 pub mod plugin;

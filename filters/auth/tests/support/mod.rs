@@ -1,6 +1,8 @@
 //! A gateway with three tenants, and requests to it.
 #![allow(dead_code, reason = "each test file needs a part of it")]
 
+pub mod sign;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

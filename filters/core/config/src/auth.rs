@@ -1,6 +1,7 @@
 //! Who may call.
 
 use crate::error::ConfigError;
+use crate::issuer::{TokenIssuer, issuers};
 use crate::key::{self, ApiKey};
 use crate::key_store::{KeyStore, key_store};
 use crate::raw::{Raw, shown_text};
@@ -24,6 +25,8 @@ pub struct Auth {
     pub mode: AuthMode,
     /// In the order of the document, at most [`MAX_KEYS`].
     pub keys: Vec<ApiKey>,
+    /// Whose signed tokens are credentials too, at most [`crate::MAX_ISSUERS`].
+    pub issuers: Vec<TokenIssuer>,
     /// Most requests per key and Envoy worker thread whose body is still being received, 1 to
     /// [`MAX_UPLOADS`].
     pub max_uploads: u32,
@@ -59,6 +62,7 @@ impl Auth {
         Self {
             mode: AuthMode::On,
             keys: Vec::new(),
+            issuers: Vec::new(),
             max_uploads: DEFAULT_UPLOADS,
             key_store: None,
             by_digest: Vec::new(),
@@ -70,7 +74,7 @@ impl Auth {
 pub(crate) fn auth(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Auth, ConfigError> {
     object(
         raw,
-        &["mode", "keys", "max_uploads", "key_store"],
+        &["mode", "keys", "issuers", "max_uploads", "key_store"],
         |fields| {
             let words = [("on", AuthMode::On), ("off", AuthMode::Off)];
             let mode = fields.optional("mode", |raw| word(raw, &words))?;
@@ -79,6 +83,7 @@ pub(crate) fn auth(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Auth, ConfigE
                 .optional("keys", |raw| keys(raw, tenants))
                 .map_err(ConfigError::without_value)?
                 .unwrap_or_default();
+            let issuers = fields.optional("issuers", |raw| issuers(raw, tenants))?;
             let max_uploads = fields.optional("max_uploads", |raw| whole(raw, 1, MAX_UPLOADS))?;
             let key_store = fields.optional("key_store", key_store)?;
             if mode == Some(AuthMode::Off) && key_store.is_some() {
@@ -90,6 +95,7 @@ pub(crate) fn auth(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Auth, ConfigE
             Ok(Auth {
                 mode: mode.unwrap_or(AuthMode::On),
                 keys,
+                issuers: issuers.unwrap_or_default(),
                 max_uploads: max_uploads.unwrap_or(DEFAULT_UPLOADS),
                 key_store,
                 by_digest,

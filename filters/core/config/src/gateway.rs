@@ -226,17 +226,23 @@ fn limits(raw: &Raw, mode: AuthMode) -> Result<Vec<Limit>, ConfigError> {
     Ok(limits)
 }
 
-/// A key that names a limit which is not there would be counted by none.
+/// A caller who names a limit which is not there would be counted by none.
 fn check_limit_names(auth: &Auth, limits: &[Limit]) -> Result<(), ConfigError> {
-    for (index, key) in auth.keys.iter().enumerate() {
-        for (place, name) in key.grant.limits.iter().flatten().enumerate() {
-            if !limits.iter().any(|limit| limit.name == *name) {
-                let fault = ConfigError {
-                    value: Some(shown_text(name)),
-                    ..ConfigError::new("is no limit of this document")
-                };
-                let fault = fault.in_item(place).in_field("limits");
-                return Err(fault.in_item(index).in_field("keys"));
+    let keys = auth.keys.iter().map(|key| &key.grant.limits);
+    let issuers = auth.issuers.iter().map(|issuer| &issuer.limits);
+    let named = ("keys", keys.enumerate().collect::<Vec<_>>());
+    let by_issuer = ("issuers", issuers.enumerate().collect());
+    for (list, callers) in [named, by_issuer] {
+        for (index, names) in callers {
+            for (place, name) in names.iter().flatten().enumerate() {
+                if !limits.iter().any(|limit| limit.name == *name) {
+                    let fault = ConfigError {
+                        value: Some(shown_text(name)),
+                        ..ConfigError::new("is no limit of this document")
+                    };
+                    let fault = fault.in_item(place).in_field("limits");
+                    return Err(fault.in_item(index).in_field(list));
+                }
             }
         }
     }

@@ -113,7 +113,8 @@ fn is_plain_path(path: &str) -> bool {
         && !path.split('/').any(|segment| matches!(segment, "." | ".."))
 }
 
-fn limit_names(raw: &Raw) -> Result<Vec<String>, ConfigError> {
+/// Names of limits; whether there are such is for whoever has all of the document.
+pub(crate) fn limit_names(raw: &Raw) -> Result<Vec<String>, ConfigError> {
     list(raw, MAX_LIMITS, |raw, before: &[String]| {
         let name = id(raw, MAX_LIMIT_NAME_BYTES)?;
         if before.contains(&name) {

@@ -9,6 +9,7 @@ mod grant;
 mod health;
 mod hosts;
 mod idempotency;
+mod issuer;
 mod key;
 mod key_page;
 mod key_record;
@@ -40,6 +41,10 @@ pub use hosts::{Host, Hosts, MAX_HOST_BYTES, MAX_TENANT_HOSTS};
 pub use idempotency::{
     Idempotency, MAX_LEASE_S, MAX_RESPONSE_BYTES, MAX_TTL_S, MIN_LEASE_S, MIN_RESPONSE_BYTES,
     MIN_TTL_S, OnUnknown,
+};
+pub use issuer::{
+    Encoding, MAX_AUDIENCES, MAX_CLAIM_TEXT_BYTES, MAX_ISSUER_ID_BYTES, MAX_ISSUERS, MAX_LEEWAY_S,
+    MAX_SECRETS, MAX_TOKEN_LIFETIME_S, Secret, TokenClaims, TokenIssuer,
 };
 pub use key::{ApiKey, MAX_GENERATION, MAX_KEY_ID_BYTES, MAX_LIVE_GENERATIONS};
 pub use key_page::{KeyPage, MAX_PAGE_BYTES, MAX_PAGE_KEYS, PolledKey, key_page};

@@ -34,6 +34,24 @@ impl Raw {
             Self::Object(_) => "an object".to_owned(),
         }
     }
+
+    /// The value as JSON again, repeated keys included.
+    pub(crate) fn json(&self) -> String {
+        match self {
+            Self::Text(text) => quoted(text),
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(Self::json).collect();
+                format!("[{}]", items.join(","))
+            }
+            Self::Object(entries) => {
+                let entry =
+                    |(key, value): &(String, Self)| format!("{}:{}", quoted(key), value.json());
+                let entries: Vec<String> = entries.iter().map(entry).collect();
+                format!("{{{}}}", entries.join(","))
+            }
+            scalar => scalar.shown(),
+        }
+    }
 }
 
 /// A string as JSON, cut to what an error shows.

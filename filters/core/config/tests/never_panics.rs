@@ -8,7 +8,10 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 const SHIPPED: &str = include_str!("../../../../envoy/gateway.json");
 /// Every section and every field.
 const FULL: &str = r#"{"version":1,"max_body_bytes":4194304,"listeners":{"internal":"127.0.0.1:10001"},
-"auth":{"mode":"on","max_uploads":64,"keys":[{"id":"k1","tenant":"t","app":"a","models":["chat-*"],"not_before":"2026-01-01T00:00:00Z","expires_at":"2027-01-01T00:00:00Z",
+"auth":{"mode":"on","max_uploads":64,"issuers":[{"id":"i","issuer":"x","audiences":["a"],"jwks":{"keys":[{"kty":"EC"}]},
+  "secrets":[{"env":"S","kid":"k","encoding":"text"}],"tenants":["t"],"scopes":["chat"],"class":"background","limits":["l"],
+  "leeway_s":60,"max_lifetime_s":60,"claims":{"tenant":"t","app":"a","scopes":"s","models":"m"}}],
+  "keys":[{"id":"k1","tenant":"t","app":"a","models":["chat-*"],"not_before":"2026-01-01T00:00:00Z","expires_at":"2027-01-01T00:00:00Z",
   "generation":1,"scopes":["chat","GET /v1/models"],"class":"background","limits":["l"],
   "sha256":"59a64b1b0d1d2f5e0dbf9ac0c2a0c6b0cf9c8a2ed5a9b2b6f7e4a3d2c1b0a998"}],
   "key_store":{"address":"127.0.0.1:9201","path":"/keys","poll_seconds":10,"timeout_ms":500,"credential":{"env":"C"}}},

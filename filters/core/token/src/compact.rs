@@ -83,6 +83,12 @@ fn is_base64url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
+/// The bytes that base64url without padding stands for; `None` for every spelling but the shortest.
+#[must_use]
+pub fn decode_base64url(text: &[u8]) -> Option<Vec<u8>> {
+    decode(text).ok()
+}
+
 /// Strict: no padding, no white space, no bits that say nothing. So bytes have one spelling.
 pub(crate) fn decode(part: &[u8]) -> Result<Vec<u8>, Refusal> {
     let text = str::from_utf8(part).map_err(|_| Refusal::NotCompact)?;

@@ -58,7 +58,7 @@ impl Issuer {
         if token.issuer()? != self.name {
             return Err(Refusal::Issuer);
         }
-        let key = keys.find(token.header.algorithm, token.key_id())?;
+        let key = keys.find(token.header.algorithm, token.key_id(), now)?;
         if !key.made(token.signed, &token.signature) {
             return Err(Refusal::Signature);
         }
@@ -70,7 +70,10 @@ impl Issuer {
         {
             return Err(Refusal::Audience);
         }
-        let window = self.window(&token.claims, now)?;
+        let mut window = self.window(&token.claims, now)?;
+        if let Some(until) = key.until {
+            window.until = window.until.min(until);
+        }
         Caller::of(&token.claims, &self.claims, window)
     }
 

@@ -18,6 +18,8 @@ const MIN_EXPONENT: u32 = 65_537;
 /// A public key to check signatures with, and its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Jwk {
+    /// Which one of its set it is, from 0.
+    pub place: usize,
     /// Its id (`kid`), at most [`MAX_KEY_ID_BYTES`].
     pub key_id: Option<String>,
     pub(crate) material: Material,
@@ -64,7 +66,7 @@ impl std::error::Error for KeyFault {}
 impl Jwk {
     /// The key in these members; `None` if it is for something that is not done here: another kind
     /// of key, another algorithm, or encryption.
-    pub(crate) fn read(members: &Object) -> Result<Option<Self>, KeyFault> {
+    pub(crate) fn read(place: usize, members: &Object) -> Result<Option<Self>, KeyFault> {
         let kind = required_text(members, "kty")?;
         if kind == "oct" || members.contains_key("d") {
             let reason = "is a secret, and a set of keys is public: withdraw the key, then give a secret of HS256 by the name of its environment variable";
@@ -88,6 +90,7 @@ impl Jwk {
             Algorithm::Hs256 => return Ok(None),
         };
         Ok(Some(Self {
+            place,
             key_id: key_id(members)?,
             material,
         }))

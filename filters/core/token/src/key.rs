@@ -2,6 +2,7 @@
 //! RSA key as the secret of an HMAC.
 
 use std::fmt;
+use std::time::Duration;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use rsa::signature::Verifier as _;
@@ -17,6 +18,8 @@ pub const MIN_SECRET_BYTES: usize = 32;
 #[derive(Clone)]
 pub struct Key {
     pub(crate) key_id: Option<String>,
+    /// When it stops being usable, since 1970.
+    pub(crate) until: Option<Duration>,
     check: Check,
 }
 
@@ -46,6 +49,7 @@ impl Key {
             Hmac::new_from_slice(secret).map_err(|_| KeyFault::new("", "cannot be used"))?;
         Ok(Self {
             key_id,
+            until: None,
             check: Check::Hs256(Box::new(state)),
         })
     }
@@ -62,8 +66,15 @@ impl Key {
         };
         Ok(Self {
             key_id: key.key_id.clone(),
+            until: None,
             check,
         })
+    }
+
+    /// The same key, usable until then (since 1970).
+    #[must_use]
+    pub fn until(self, until: Option<Duration>) -> Self {
+        Self { until, ..self }
     }
 
     /// The one algorithm that it is used with.
@@ -75,6 +86,10 @@ impl Key {
             Check::Es256(_) => Algorithm::Es256,
             Check::EdDsa(_) => Algorithm::EdDsa,
         }
+    }
+
+    pub(crate) fn is_usable(&self, now: Duration) -> bool {
+        self.until.is_none_or(|until| now < until)
     }
 
     /// Whether this key made this signature of these bytes. A secret is compared in constant time.

@@ -1,6 +1,7 @@
 //! The keys of an issuer.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::header::Algorithm;
 use crate::json::{Json, object};
@@ -59,7 +60,7 @@ pub fn read_key_set(text: &[u8]) -> Result<Vec<Jwk>, KeySetFault> {
                 "must be an object",
             ));
         };
-        let key = Jwk::read(members).map_err(|fault| KeySetFault::of_key(index, fault))?;
+        let key = Jwk::read(index, members).map_err(|fault| KeySetFault::of_key(index, fault))?;
         let Some(key) = key else { continue };
         if key.key_id.is_some() && keys.iter().any(|other| other.key_id == key.key_id) {
             let path = format!("keys[{index}].kid");
@@ -86,23 +87,38 @@ impl KeySet {
     /// # Errors
     /// As [`read_key_set`], and for points that are not on their curve.
     pub fn parse(text: &[u8]) -> Result<Self, KeySetFault> {
-        let public =
-            |(index, key)| Key::public(key).map_err(|fault| KeySetFault::of_key(index, fault));
-        let keys = read_key_set(text)?;
-        Ok(Self::new(
-            keys.iter()
-                .enumerate()
-                .map(public)
-                .collect::<Result<_, _>>()?,
-        ))
+        let mut keys = Vec::new();
+        for key in &read_key_set(text)? {
+            let ready = Key::public(key).map_err(|fault| KeySetFault::of_key(key.place, fault))?;
+            keys.push(ready);
+        }
+        Ok(Self::new(keys))
+    }
+
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// Another one has its id.
+    pub fn add(&mut self, key: Key) -> Result<(), KeyFault> {
+        let same = |other: &Key| other.key_id == key.key_id;
+        if key.key_id.is_some() && self.keys.iter().any(same) {
+            return Err(KeyFault::new("kid", "is the id of another key already"));
+        }
+        self.keys.push(key);
+        Ok(())
     }
 
     /// The key that a token says to be signed with.
-    pub(crate) fn find(&self, algorithm: Algorithm, key_id: Option<&str>) -> Result<&Key, Refusal> {
+    pub(crate) fn find(
+        &self,
+        algorithm: Algorithm,
+        key_id: Option<&str>,
+        now: Duration,
+    ) -> Result<&Key, Refusal> {
         let Some(id) = key_id else {
-            return self.only(algorithm);
+            return self.only(algorithm, now);
         };
-        let same = |key: &&Key| key.key_id.as_deref() == Some(id);
+        let same = |key: &&Key| key.key_id.as_deref() == Some(id) && key.is_usable(now);
         let key = self.keys.iter().find(same).ok_or(Refusal::UnknownKey)?;
         if key.algorithm() == algorithm {
             Ok(key)
@@ -112,8 +128,9 @@ impl KeySet {
     }
 
     /// The key that a token without a key id can only mean.
-    fn only(&self, algorithm: Algorithm) -> Result<&Key, Refusal> {
-        let mut fitting = self.keys.iter().filter(|key| key.algorithm() == algorithm);
+    fn only(&self, algorithm: Algorithm, now: Duration) -> Result<&Key, Refusal> {
+        let fits = |key: &&Key| key.algorithm() == algorithm && key.is_usable(now);
+        let mut fitting = self.keys.iter().filter(fits);
         match (fitting.next(), fitting.next()) {
             (Some(key), None) => Ok(key),
             (None, _) => Err(Refusal::Algorithm),

@@ -9,8 +9,8 @@ mod support;
 
 use std::time::Duration;
 
-use dragoman_token::{Claim, ClaimNames, Issuer, Refusal};
-use support::{NOW, admit, claimed, claims, issuer, keys, signed};
+use dragoman_token::{Claim, ClaimNames, Issuer, Key, KeySet, Refusal};
+use support::{NOW, SECRET, admit, claimed, claims, issuer, keys, signed};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
@@ -103,6 +103,22 @@ fn leeway_and_lifetime_are_the_issuers_within_their_bounds() {
         let outcome = admit(rules, &keys(), token.as_bytes(), NOW).map(|_| ());
         assert_eq!(outcome, expected, "{exp}");
     }
+}
+
+#[test]
+fn a_key_that_ends_takes_its_tokens_with_it() {
+    let end = NOW + Duration::from_secs(5);
+    let key = Key::secret(None, SECRET).unwrap().until(Some(end));
+    let keys = KeySet::new(vec![key]);
+    let token = signed(HEADER, &claims(&[]));
+    let at = |now| admit(&issuer(), &keys, token.as_bytes(), now);
+    assert_eq!(at(NOW).unwrap().window.until, end);
+    assert_eq!(at(end), Err(Refusal::Algorithm));
+    let named = signed(r#"{"alg":"HS256","kid":"a"}"#, &claims(&[]));
+    let key = Key::secret(Some("a".to_owned()), SECRET).unwrap();
+    let keys = KeySet::new(vec![key.until(Some(end))]);
+    let at = |now| admit(&issuer(), &keys, named.as_bytes(), now).map(|_| ());
+    assert_eq!((at(NOW), at(end)), (Ok(()), Err(Refusal::UnknownKey)));
 }
 
 #[test]

@@ -164,6 +164,26 @@ fn weak_and_broken_keys_are_refused_with_a_reason_and_without_their_bytes() {
 }
 
 #[test]
+fn a_fault_names_the_place_in_the_set_also_behind_keys_that_are_passed_over() {
+    let other = r#"{"kty":"AKP"}"#.to_owned();
+    let off_curve = format!(r#"{{"kty":"EC","crv":"P-256","x":"{X}","y":"{X}"}}"#);
+    let keys = set(&[other, ec(""), off_curve]);
+    assert!(fault(&keys).starts_with("keys[2].x: "), "{}", fault(&keys));
+}
+
+#[test]
+fn a_key_that_is_added_has_an_id_of_its_own() {
+    let mut keys = KeySet::parse(set(&[ec(r#","kid":"a""#)]).as_bytes()).unwrap();
+    let key = |id: Option<&str>| Key::secret(id.map(str::to_owned), &[7; 32]).unwrap();
+    assert!(keys.add(key(Some("b"))).is_ok());
+    assert!(keys.add(key(None)).is_ok() && keys.add(key(None)).is_ok());
+    for taken in ["a", "b"] {
+        let fault = keys.add(key(Some(taken))).unwrap_err();
+        assert_eq!(fault.to_string(), "kid: is the id of another key already");
+    }
+}
+
+#[test]
 fn what_is_no_set_of_keys_is_refused_whole() {
     let no_object = "must be a JSON object without repeated names";
     let full = vec![ec(""); 32];

@@ -109,7 +109,7 @@ fn plugin(name: &str, configuration: &str, environment: &str, options: &RenderOp
     )
 }
 
-/// The variables whose secrets a module presents, and no other module may read.
+/// The variables whose secrets a module needs, and no other module may read.
 pub fn variables<'g>(gateway: &'g Gateway, module: &str) -> BTreeSet<&'g str> {
     let workers = gateway.workers.iter().filter(|_| module == "attempt");
     let of_workers = workers.filter_map(|worker| worker.credential.as_ref());
@@ -117,8 +117,12 @@ pub fn variables<'g>(gateway: &'g Gateway, module: &str) -> BTreeSet<&'g str> {
     let store = store.filter(|_| module == "poll");
     let of_store = store.and_then(|store| store.credential.as_ref());
     let credentials = of_workers.chain(of_store);
+    let issuers = gateway.auth.issuers.iter().filter(|_| module == "auth");
+    let secrets = issuers.flat_map(|issuer| &issuer.secrets);
+    let of_issuers = secrets.map(|secret| secret.env.as_str());
     credentials
         .map(|credential| credential.env.as_str())
+        .chain(of_issuers)
         .collect()
 }
 
@@ -126,9 +130,9 @@ fn environment(variables: BTreeSet<&str>) -> String {
     if variables.is_empty() {
         return String::new();
     }
-    let keys: Vec<String> = variables.into_iter().map(scalar::quoted).collect();
+    let variables: Vec<String> = variables.into_iter().map(scalar::quoted).collect();
     format!(
         "environment_variables: {{host_env_keys: [{}]}}",
-        keys.join(", ")
+        variables.join(", ")
     )
 }

@@ -99,6 +99,21 @@ fn a_feature_that_is_off_is_left_out_of_the_chain() {
 }
 
 #[test]
+fn only_auth_may_read_the_secrets_of_issuers() {
+    let issuers = r#""auth": {"issuers": [{"id": "i", "issuer": "x", "audiences": ["a"],
+        "secrets": [{"env": "NEW_SECRET"}, {"env": "OLD_SECRET", "kid": "old"}]}]},"#;
+    let name = String::from;
+    assert_eq!(
+        chain(&gateway(issuers)),
+        [
+            (name("auth"), vec![name("NEW_SECRET"), name("OLD_SECRET")]),
+            (name("alias"), Vec::new()),
+            (name("select"), Vec::new()),
+        ]
+    );
+}
+
+#[test]
 fn the_whole_chain_is_in_order_and_the_first_module_has_the_document() {
     let document = with_sections(&[HEALTH, IDEMPOTENCY, LIMITS, AUTH]);
     assert_eq!(

@@ -10,6 +10,7 @@ mod models;
 mod rotation;
 mod spellings;
 mod switch;
+mod tokens;
 mod uploads;
 
 use blackbox::{Document, Engine, Response, World, WorldBuilder};
