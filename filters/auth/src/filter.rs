@@ -115,7 +115,7 @@ impl Authenticating {
 /// A credential that is known.
 enum Found<'a> {
     Key(&'a ApiKey),
-    Polled(PolledKey),
+    Polled(Box<PolledKey>),
     Token(Rc<Verified>),
 }
 
@@ -154,7 +154,8 @@ fn find<'a>(
             .find(&plugin.gateway, (shown, digest), cx.wall());
         return Ok(found.map(Found::Token));
     }
-    Ok(plugin.polled.find(cx, digest)?.map(Found::Polled))
+    let polled = plugin.polled.find(cx, digest)?;
+    Ok(polled.map(|polled| Found::Polled(Box::new(polled))))
 }
 
 /// Whether a caller may ask for this, here and now, and for which tenant. What a stranger would be
