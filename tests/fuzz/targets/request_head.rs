@@ -101,7 +101,8 @@ fn head(input: &[u8]) -> Option<Pairs> {
         .map(|(name, value)| (name.to_vec(), value.to_vec()))
         .collect();
     for line in lines {
-        let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':')?);
+        let colon = line.iter().position(|byte| *byte == b':');
+        let (name, value) = line.split_at(colon.unwrap_or(line.len()));
         let name = name.to_ascii_lowercase();
         if !name.is_empty() && name != b"x-request-id" {
             let value = value.get(1..).unwrap_or_default().trim_ascii();
