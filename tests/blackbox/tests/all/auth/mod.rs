@@ -7,6 +7,7 @@ mod key_store;
 mod leaks;
 mod listeners;
 mod models;
+mod refusals;
 mod rotation;
 mod spellings;
 mod switch;
