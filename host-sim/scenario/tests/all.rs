@@ -16,6 +16,8 @@ mod faults;
 mod grpc;
 #[path = "all/idempotency.rs"]
 mod idempotency;
+#[path = "all/key_table.rs"]
+mod key_table;
 #[path = "all/main_thread.rs"]
 mod main_thread;
 #[path = "all/names.rs"]
