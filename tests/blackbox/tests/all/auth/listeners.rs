@@ -9,6 +9,7 @@ use crate::support::{CHAT, refused};
 both_engines![
     a_private_endpoint_exists_on_the_internal_listener_only,
     what_somebody_may_not_know_of_is_answered_like_what_does_not_exist,
+    in_every_form_it_is_refused_byte_for_byte_like_what_does_not_exist,
     a_key_is_good_at_its_tenants_hosts_and_nowhere_else,
     on_the_internal_listener_the_host_does_not_matter_and_every_endpoint_exists,
     without_a_credential_a_private_endpoint_is_as_private,
@@ -137,6 +138,55 @@ fn what_somebody_may_not_know_of_is_answered_like_what_does_not_exist(engine: En
         );
     }
     assert_eq!(absent[0].0, 404);
+    assert_eq!(world.hits(), [0]);
+}
+
+/// `host-sim/scenario/tests/all/existence.rs` shows that it takes the same way through the chain, too.
+fn in_every_form_it_is_refused_byte_for_byte_like_what_does_not_exist(engine: Engine) {
+    let world = world(engine, false);
+    let key = bearer(KEY_B);
+    let ask = |(method, path, rest): (&str, &str, &str), model: &str| {
+        let path = path.replace("{model}", model);
+        let body = match method {
+            "GET" => String::new(),
+            _ => format!(r#"{{"model":"{model}",{rest}}}"#),
+        };
+        let lines = [key.as_str(), "idempotency-key: once"];
+        let keyed = world.request(method, &path, &lines, body.as_bytes());
+        let plain = world.request(method, &path, &lines[..1], body.as_bytes());
+        [keyed, plain].map(comparable)
+    };
+    for form in [
+        ("POST", "/v1/chat/completions", r#""messages":[]"#),
+        (
+            "POST",
+            "/v1/chat/completions",
+            r#""messages":[],"stream":true"#,
+        ),
+        (
+            "POST",
+            "/v1/chat/completions?model={model}",
+            r#""messages":[]"#,
+        ),
+        ("POST", "/v1/completions", r#""prompt":"a""#),
+        ("POST", "/v1/embeddings", r#""input":"a""#),
+        ("POST", "/v1/responses", r#""input":"a""#),
+        ("POST", "/v1/messages", r#""max_tokens":5,"messages":[]"#),
+        ("POST", "/v1/images/generations", r#""prompt":"a""#),
+        ("POST", "/v1/audio/speech", r#""input":"a","voice":"b""#),
+        ("GET", "/v1/models/{model}", ""),
+        ("GET", "/v1/models/{model}?a=b", ""),
+        ("GET", "/v1/./models/x/../{model}", ""),
+    ] {
+        let absent = ask(form, "nobody");
+        assert!(
+            absent.iter().all(|answer| answer.0 == 404),
+            "{form:?}: {absent:?}"
+        );
+        for model in ["private", "of-a", "private-a"] {
+            assert_eq!(ask(form, model), absent, "{model}: {form:?}");
+        }
+    }
     assert_eq!(world.hits(), [0]);
 }
 
