@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use host_sim_envoy::{RenderOptions, render};
 use mock_worker::{MockWorker, Settings};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::document::Document;
@@ -39,8 +39,7 @@ pub struct WorldBuilder {
 struct WorkerSpec {
     cluster: String,
     settings: Settings,
-    credential: Option<String>,
-    max_in_flight: Option<u32>,
+    fields: Value,
 }
 
 /// What a YAML of a test's own needs to know.
@@ -131,17 +130,25 @@ impl WorldBuilder {
         self.workers.push(WorkerSpec {
             cluster: cluster.to_owned(),
             settings,
-            credential: credential.map(str::to_owned),
-            max_in_flight: None,
+            fields: match credential {
+                Some(variable) => json!({"credential": {"env": variable}}),
+                None => json!({}),
+            },
         });
         self
     }
 
     /// Caps the requests in flight at the worker that was added last.
     #[must_use]
-    pub fn capped(mut self, max_in_flight: u32) -> Self {
+    pub fn capped(self, max_in_flight: u32) -> Self {
+        self.that("max_in_flight", json!(max_in_flight))
+    }
+
+    /// Sets a field of the worker that was added last.
+    #[must_use]
+    pub fn that(mut self, field: &str, value: Value) -> Self {
         if let Some(worker) = self.workers.last_mut() {
-            worker.max_in_flight = Some(max_in_flight);
+            worker.fields[field] = value;
         }
         self
     }
@@ -280,19 +287,12 @@ impl WorldBuilder {
         let described: Vec<_> = self
             .workers
             .iter()
-            .map(|worker| {
-                (
-                    worker.cluster.clone(),
-                    worker.credential.clone(),
-                    worker.max_in_flight,
-                )
-            })
+            .map(|worker| (worker.cluster.clone(), worker.fields.clone()))
             .collect();
         self.start_yaml(move |places| {
             let mut document = document;
-            for ((id, address), (cluster, credential, cap)) in places.workers.iter().zip(described)
-            {
-                document = document.worker(id, &cluster, *address, credential.as_deref(), cap);
+            for ((id, address), (cluster, fields)) in places.workers.iter().zip(described) {
+                document = document.worker(id, &cluster, *address, fields);
             }
             let options = RenderOptions {
                 listen: places.listen,

@@ -32,24 +32,11 @@ impl Default for Document {
 }
 
 impl Document {
-    /// Adds a worker; `credential` names an environment variable of the gateway.
+    /// Adds a worker with these other fields.
     #[must_use]
-    pub fn worker(
-        mut self,
-        id: &str,
-        cluster: &str,
-        address: SocketAddr,
-        credential: Option<&str>,
-        max_in_flight: Option<u32>,
-    ) -> Self {
-        let mut worker = json!({"id": id, "cluster": cluster, "address": address.to_string()});
-        if let Some(name) = credential {
-            worker["credential"] = json!({"env": name});
-        }
-        if let Some(requests) = max_in_flight {
-            worker["max_in_flight"] = json!(requests);
-        }
-        self.push("workers", worker);
+    pub fn worker(mut self, id: &str, cluster: &str, address: SocketAddr, fields: Value) -> Self {
+        let worker = json!({"id": id, "cluster": cluster, "address": address.to_string()});
+        self.push("workers", with_fields(worker, fields));
         self
     }
 

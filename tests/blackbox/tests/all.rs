@@ -54,6 +54,8 @@ mod rewrite;
 mod rows;
 #[path = "all/same_answer.rs"]
 mod same_answer;
+#[path = "all/selection/mod.rs"]
+mod selection;
 #[path = "all/shipped.rs"]
 mod shipped;
 #[path = "all/stats.rs"]

@@ -253,8 +253,8 @@ fn what_one_gateway_knows_of_a_worker_is_nothing_to_another(engine: Engine) {
     let other = gateway(World::on(engine))
         .document(move |document| {
             document
-                .worker("w1", "workers", w1, None, None)
-                .worker("w2", "workers", w2, None, None)
+                .worker("w1", "workers", w1, json!({}))
+                .worker("w2", "workers", w2, json!({}))
         })
         .start();
     let turn = |world: &World| {
