@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mock_worker::{MockWorker, Seen};
 
-use crate::client::{Connection, request};
+use crate::client::{Connection, Response, request};
 use crate::secrets::Secrets;
 
 /// What the admin address shows of a gateway.
@@ -55,6 +55,24 @@ pub(crate) fn in_texts(secrets: &Secrets, texts: &[(String, String)]) -> Vec<Str
         Some(format!("{place} has {leak}"))
     };
     texts.iter().filter_map(leak).collect()
+}
+
+/// Longest part of an answer that is searched, in bytes: what the gateway adds stands in the head and in bodies of a few
+/// hundred bytes, and workers' answers of megabytes are no place for it.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+
+/// The secret that an answer shows.
+pub(crate) fn in_answer(secrets: &Secrets, response: &Response) -> Option<String> {
+    let body = response
+        .body
+        .get(..MAX_ANSWER_BYTES)
+        .unwrap_or(&response.body);
+    let lines = response.headers.iter().map(|(_, value)| value.as_slice());
+    let mut parts = lines.chain([body]);
+    parts.find_map(|part| {
+        let leak = secrets.find_in(&String::from_utf8_lossy(part))?;
+        Some(leak.to_string())
+    })
 }
 
 /// The same for what a worker got of the keys of clients.

@@ -139,9 +139,7 @@ impl World {
     /// a body.
     #[must_use]
     pub fn request(&self, method: &str, target: &str, headers: &[&str], body: &[u8]) -> Response {
-        self.connect()
-            .send(request(method, target, headers, body))
-            .response()
+        self.ask(self.address(), &request(method, target, headers, body))
     }
 
     /// A request by the internal listener.
@@ -157,9 +155,19 @@ impl World {
         body: &[u8],
     ) -> Response {
         let port = self.internal.as_ref().expect("an internal listener");
-        Connection::open(port.address)
-            .send(request(method, target, headers, body))
-            .response()
+        self.ask(port.address, &request(method, target, headers, body))
+    }
+
+    /// No answer shows a secret either.
+    fn ask(&self, address: SocketAddr, request: &[u8]) -> Response {
+        let response = Connection::open(address).send(request).response();
+        let leak = leaks::in_answer(&self.secrets, &response);
+        assert!(
+            leak.is_none(),
+            "a client was told {}",
+            leak.unwrap_or_default()
+        );
+        response
     }
 
     /// A `GET`.

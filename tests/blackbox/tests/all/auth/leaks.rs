@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use blackbox::{Engine, World, both_engines};
+use blackbox::{Engine, Faults, World, both_engines};
 
 use super::{KEY_A, bearer, builder, chat_with};
 use crate::support::CHAT;
@@ -11,6 +11,7 @@ both_engines![
     a_key_in_the_access_log_and_at_a_worker_fails_the_test,
     a_key_in_a_name_fails_the_test,
     a_part_of_a_workers_key_fails_the_test,
+    a_key_in_an_answer_fails_the_test,
     without_a_leak_the_test_passes,
 ];
 
@@ -67,6 +68,28 @@ fn a_part_of_a_workers_key_fails_the_test(engine: Engine) {
         complaint.contains("/stats has a part of a secret: key-of-w1-55"),
         "{complaint}"
     );
+}
+
+fn a_key_in_an_answer_fails_the_test(engine: Engine) {
+    let world = World::on(engine)
+        .worker_with_key("w1", "W1_KEY", "worker-key-of-w1-55d0")
+        .endpoint("chat", &[("w1", "large")])
+        .start();
+    let body = r#"{"hint":"your key d29ya2VyLWtleS1vZi13MS01NWQw"}"#;
+    world.fail(
+        "w1",
+        Faults {
+            body: Some(body.to_owned()),
+            ..Faults::default()
+        },
+    );
+
+    let asked = catch_unwind(AssertUnwindSafe(|| world.chat(CHAT)));
+
+    let panic = asked
+        .expect_err("the answer has the key")
+        .downcast::<String>();
+    assert!(panic.is_ok_and(|text| text.starts_with("a client was told a secret in base64")));
 }
 
 fn without_a_leak_the_test_passes(engine: Engine) {

@@ -190,6 +190,7 @@ fn is_allowed(name: &str, served: &str) -> bool {
     }
 }
 
+/// C32, C33
 fn no_spelling_brings_a_key_to_an_api_that_its_scopes_leave_out(engine: Engine) {
     let world = world(engine);
     let mut accepted = 0;
