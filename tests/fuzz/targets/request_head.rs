@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use dragoman_auth::Auth;
 use dragoman_contract::Identity;
@@ -14,6 +15,10 @@ use dragoman_sdk::host::Pairs;
 use libfuzzer_sys::fuzz_target;
 use sha2::{Digest, Sha256};
 
+/// The issuer of tokens has this secret, which nobody guesses, so no token is good.
+const SECRET: (&str, &str) = ("CORP_SECRET", "nobody can guess this while fuzzing");
+/// Within the time of the tokens that the search starts from.
+const NOW: Duration = Duration::from_secs(1_800_000_000);
 /// Of the only tenant, whose hosts are [`HOST`] and all below it.
 const KEY: &[u8] = b"sk-fuzzed";
 const HOST: &str = "a.example";
@@ -31,11 +36,12 @@ const RESERVED: [&[u8]; 3] = [
 
 fuzz_target!(|input: &[u8]| {
     let Some(head) = head(input) else { return };
-    let auth = Rc::new(
-        Auth::configure(configuration().as_bytes(), &BTreeMap::new()).expect("it is in order"),
-    );
+    let environment = BTreeMap::from([(SECRET.0.to_owned(), SECRET.1.to_owned())]);
+    let auth = Auth::configure(configuration().as_bytes(), &environment);
+    let auth = Rc::new(auth.expect("it is in order"));
     let host = FakeHost {
         request: Some(head.clone()),
+        now: NOW,
         ..FakeHost::default()
     };
     let mut exchange = Exchange::new(&auth, host);
@@ -86,7 +92,9 @@ fn configuration() -> &'static str {
         let digest: String = Sha256::digest(KEY).iter().map(|byte| format!("{byte:02x}")).collect();
         format!(
             r#"{{"version": 1, "workers": [], "endpoints": [], "tenants": [{{"id": "t", "hosts": ["{HOST}", "*.{HOST}"]}}],
-               "auth": {{"keys": [{{"id": "k", "sha256": "{digest}", "tenant": "t", "app": "a"}}]}}}}"#
+               "auth": {{"issuers": [{{"id": "corp", "issuer": "https://issuer.example", "audiences": ["dragoman"],
+                                        "secrets": [{{"env": "CORP_SECRET", "kid": "shared"}}]}}],
+                        "keys": [{{"id": "k", "sha256": "{digest}", "tenant": "t", "app": "a"}}]}}}}"#
         )
     })
 }

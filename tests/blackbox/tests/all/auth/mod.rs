@@ -10,6 +10,7 @@ mod models;
 mod refusals;
 mod rotation;
 mod spellings;
+mod spelt;
 mod switch;
 mod tokens;
 mod uploads;
