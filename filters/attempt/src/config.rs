@@ -12,6 +12,7 @@ use dragoman_contract::names::CLIENT_CREDENTIALS;
 use dragoman_sdk::{Environment, HostResult, Plugin, Root};
 
 use crate::filter::Attempting;
+use crate::latency::Stopwatch;
 use crate::load::Load;
 
 /// A header to present to a worker.
@@ -44,6 +45,8 @@ pub struct Attempt {
     pub(crate) circuit: Option<Rule>,
     /// What this VM has in flight.
     pub(crate) load: Load,
+    /// How fast the workers answer; `None`: nobody asks.
+    pub(crate) stopwatch: Option<Stopwatch>,
 }
 
 impl Plugin for Attempt {
@@ -61,6 +64,7 @@ impl Plugin for Attempt {
                 credential_headers.push(credential.header.clone());
             }
         }
+        let stopwatch = asks_for_latency(&gateway).then(Stopwatch::default);
         let places = gateway.workers.into_iter().map(|worker| {
             let place = (worker.cluster, worker.address.to_string());
             (place, worker.id)
@@ -74,6 +78,7 @@ impl Plugin for Attempt {
             places,
             circuit: gateway.circuit,
             load: Load::default(),
+            stopwatch,
         })
     }
 
@@ -86,8 +91,19 @@ impl Plugin for Attempt {
     }
 
     fn on_tick(&self, cx: &mut Root<'_>) -> HostResult<()> {
-        self.load.beat(cx)
+        self.load.beat(cx)?;
+        match &self.stopwatch {
+            Some(stopwatch) => stopwatch.tell(cx, self.load.seat()),
+            None => Ok(()),
+        }
     }
+}
+
+/// Whether `select` goes by how fast workers are: a strategy does, or a cap's `Retry-After`.
+fn asks_for_latency(gateway: &Gateway) -> bool {
+    let by_strategy = |endpoint: &dragoman_config::Endpoint| endpoint.strategy.measures();
+    let by_cap = |worker: &dragoman_config::Worker| worker.max_in_flight.is_some();
+    gateway.endpoints.iter().any(by_strategy) || gateway.workers.iter().any(by_cap)
 }
 
 /// What each worker is to be shown, by its id.

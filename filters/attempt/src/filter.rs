@@ -47,6 +47,8 @@ struct State {
     /// The trail of the attempts before.
     before: String,
     status: Option<u16>,
+    /// When the head of the answer came, where it is measured.
+    answered: Option<Duration>,
     complete: bool,
     /// Reads the tokens off the answer, if it can tell them.
     meter: Option<Meter>,
@@ -135,6 +137,9 @@ impl Filter for Attempting {
         let answered = status(&pairs).unwrap_or(0);
         state.status = Some(answered);
         state.complete = end_of_stream;
+        if self.plugin.stopwatch.is_some() {
+            state.answered = Some(cx.monotonic());
+        }
         state.meter = Meter::of(&pairs);
         let so_far = trail(&state.before, &state.worker, answered);
         cx.publish(property::ATTEMPTS, so_far.as_bytes())
@@ -162,6 +167,7 @@ impl Filter for Attempting {
         };
         self.plugin.load.end(cx, &state.worker)?;
         let end = state.end(cx)?;
+        self.plugin.measure(cx, state, end)?;
         if let Some(rule) = &self.plugin.circuit {
             settle(cx, rule, &state.worker, end, state.trial)?;
         }
@@ -211,6 +217,7 @@ impl Attempting {
             timeout_ms: plan.timeout_ms,
             before: String::from_utf8(before.unwrap_or_default()).unwrap_or_default(),
             status: None,
+            answered: None,
             complete: false,
             meter: None,
             has_next: next.is_some(),
@@ -282,6 +289,20 @@ fn position(cx: &mut RequestHeaders<'_>, plan: &Plan<'_>) -> HostResult<Option<u
 }
 
 impl Attempt {
+    /// Notes how long a good answer took. What failed says nothing of how fast a worker is: a
+    /// refusal may come at once.
+    fn measure(&self, cx: &mut Done<'_>, state: &State, end: Outcome) -> HostResult<()> {
+        let (Some(stopwatch), Some(answered)) = (&self.stopwatch, state.answered) else {
+            return Ok(());
+        };
+        if !matches!(end, Outcome::Answered(200..=299)) {
+            return Ok(());
+        }
+        let first_byte = answered.saturating_sub(state.started);
+        let completion = cx.monotonic().saturating_sub(state.started);
+        stopwatch.observe(cx, self.load.seat(), &state.worker, first_byte, completion)
+    }
+
     /// Takes away what no worker may see: the client's credential, the credential of the worker
     /// that was tried before, and the gateway's own headers. The cluster header has to stay, Envoy
     /// reads it for the next attempt.

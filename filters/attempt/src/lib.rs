@@ -6,6 +6,7 @@
 mod circuit;
 mod config;
 mod filter;
+mod latency;
 mod load;
 mod meter;
 mod outcome;

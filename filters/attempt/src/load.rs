@@ -49,6 +49,11 @@ impl Load {
         inner.tell(cx)
     }
 
+    /// The number of this VM's seat, once it has one.
+    pub(crate) fn seat(&self) -> Option<u16> {
+        self.0.borrow().seat
+    }
+
     /// Shows that this VM lives, if it has a seat. A seat that somebody else took meanwhile, because
     /// this thread was silent for too long, is left to them.
     ///

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dragoman_contract::RequestRecord;
 use dragoman_sdk::HostResult;
-use dragoman_sdk::host::Shared;
+use dragoman_sdk::host::{Shared, millis};
 use dragoman_selection::{Candidate, Need, caller_hash};
 
 use crate::config::{Endpoint, Select, Worker};
@@ -42,7 +42,13 @@ impl Select {
             // Found out when a place is claimed.
             Vec::new()
         };
+        let speed = match endpoint.strategy.measures() {
+            true => Some(self.speed.now(cx, now)?),
+            // Found out when a request is refused.
+            false => None,
+        };
         let regions = self.residency.get(tenant).map(Vec::as_slice);
+        let now_ms = millis(now);
         let mut candidates = Vec::with_capacity(endpoint.targets.len());
         for target in &endpoint.targets {
             let Some(worker) = self.workers.get(target.worker) else {
@@ -55,6 +61,8 @@ impl Select {
                 &target.served_model_name,
                 self.health_age,
             )?;
+            let latency = speed.as_ref().map(|speed| speed.of(worker.hash));
+            let latency = latency.unwrap_or_default();
             candidates.push(Candidate {
                 worker: worker.hash,
                 weight: target.weight,
@@ -68,11 +76,29 @@ impl Select {
                 tools: target.tools,
                 in_flight: in_flight.get(target.worker).copied().unwrap_or(0),
                 cap: worker.cap,
-                latency_ms: None,
-                completion_ms: None,
+                latency_ms: latency.first_byte.value_ms(now_ms),
+                completion_ms: latency.completion.value_ms(now_ms),
             });
         }
         Ok(candidates)
+    }
+
+    /// Finds out how long requests take at the targets, so that a refusal can say when there is room.
+    ///
+    /// # Errors
+    /// When shared data fails.
+    pub(crate) fn time(
+        &self,
+        cx: &mut impl Shared,
+        candidates: &mut [Candidate],
+        now: Duration,
+    ) -> HostResult<()> {
+        let speed = self.speed.now(cx, now)?;
+        for candidate in candidates {
+            let completion = speed.of(candidate.worker).completion;
+            candidate.completion_ms = completion.value_ms(millis(now));
+        }
+        Ok(())
     }
 }
 

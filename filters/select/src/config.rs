@@ -13,6 +13,7 @@ use dragoman_selection::{Classes, Policy, Strategy};
 
 use crate::filter::Selecting;
 use crate::load::Load;
+use crate::speed::Speed;
 use crate::view::View;
 
 /// A check that is older than this many intervals says nothing: `poll` missed some.
@@ -77,6 +78,8 @@ pub struct Select {
     pub(crate) view: View,
     /// What is in flight at them.
     pub(crate) load: Load,
+    /// How fast they answered lately.
+    pub(crate) speed: Speed,
 }
 
 impl Plugin for Select {
@@ -96,6 +99,7 @@ impl Plugin for Select {
             residency: residency(&gateway),
             view: View::new(workers.len()),
             load: Load::new(workers.iter().map(|worker| worker.hash)),
+            speed: Speed::default(),
             endpoints: endpoints(gateway),
             workers,
         })

@@ -42,7 +42,10 @@ impl Filter for Selecting {
             return Ok(HeadersFlow::Reply(Reply::error(Code::NoCapacity)));
         };
         let now = cx.monotonic();
-        let choice = self.plugin.choose(cx, &record, endpoint, now)?;
+        let mut choice = self.plugin.choose(cx, &record, endpoint, now)?;
+        if choice.order.is_empty() {
+            self.plugin.time(cx, &mut choice.candidates, now)?;
+        }
         let route = route::text(&self.plugin, endpoint, &choice);
         cx.publish(property::ROUTE, route.as_bytes())?;
         let candidates = self.plugin.planned(endpoint, &choice);

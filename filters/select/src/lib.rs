@@ -8,6 +8,7 @@ mod config;
 mod filter;
 mod load;
 mod route;
+mod speed;
 mod trial;
 mod view;
 

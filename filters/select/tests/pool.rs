@@ -13,9 +13,10 @@ use std::time::Duration;
 use dragoman_circuit::{Circuit, Rule, Verdict, record as after};
 use dragoman_contract::load::{CLAIM, Claims, STALE, Seat, worker_hash};
 use dragoman_contract::{Class, Health, Plan, RequestRecord};
-use dragoman_sdk::Action;
+use dragoman_latency::Latencies;
 use dragoman_sdk::fake::{Exchange, FakeHost, SharedMap};
 use dragoman_sdk::host::{Cas, Shared};
+use dragoman_sdk::{Action, Plugin};
 use dragoman_select::Select;
 
 use support::{host, record, select};
@@ -25,6 +26,7 @@ const CONFIG: &str = r#"{
   "endpoints": [
     {"name": "w1-w2-w3", "max_attempts": 16, "timeout_ms": 1000, "targets": [
       {"worker": "w1", "served_model_name": "m"}, {"worker": "w2", "served_model_name": "m"}, {"worker": "w3", "served_model_name": "m"}]},
+    {"name": "fastest", "mode": "least-latency", "max_attempts": 3, "targets": [{"worker": "w1"}, {"worker": "w2"}, {"worker": "w3"}]},
     {"name": "w1-w2", "targets": [{"worker": "w1"}, {"worker": "w2"}]},
     {"name": "w1", "targets": [{"worker": "w1"}]}, {"name": "w2", "targets": [{"worker": "w2"}]},
     {"name": "none", "targets": []}],
@@ -128,13 +130,17 @@ impl World {
         }
     }
 
-    /// What the access log says of the choice.
-    fn route(&self, workers: &[&'static str]) -> String {
+    fn exchange(&self, endpoint: &str) -> Exchange<<Select as Plugin>::Filter> {
         let host = FakeHost {
             now: self.now,
-            ..host(&record(&workers.join("-")), &self.shared)
+            ..host(&record(endpoint), &self.shared)
         };
-        let mut it = Exchange::new(&self.select, host);
+        Exchange::new(&self.select, host)
+    }
+
+    /// What the access log says of the choice.
+    fn route(&self, workers: &[&'static str]) -> String {
+        let mut it = self.exchange(&workers.join("-"));
         it.headers(false);
         String::from_utf8(it.host.properties["dragoman.route"].clone()).unwrap()
     }
@@ -275,4 +281,46 @@ fn the_log_says_how_it_was_chosen_and_why_others_were_not() {
     world.fail("w2", 2);
     let route = world.route(ALL);
     assert_eq!(route, "failover 1/3 w1=not_ready w2=circuit_open");
+}
+
+#[test]
+fn the_fastest_worker_comes_first_as_all_threads_saw_it() {
+    let mut world = World::new();
+    let seen = |times: &[(&str, u64)]| {
+        let mut latencies = Latencies::default();
+        for (worker, ms) in times {
+            let time = Duration::from_millis(*ms);
+            let now_ms = u64::try_from(world.now.as_millis()).unwrap();
+            latencies.observe(worker_hash(worker), time, time, now_ms);
+        }
+        latencies.encode()
+    };
+    // The first thread has a seat and saw no answer yet.
+    world.in_flight(0, world.now, &[]);
+    world.in_flight(1, world.now, &[]);
+    world.put(
+        &Latencies::key(1),
+        &seen(&[("w1", 300), ("w2", 150), ("w3", 200)]),
+    );
+    assert_eq!(world.tried(&["fastest"]), ["w2", "w3", "w1"]);
+    world.put(&Latencies::key(2), &seen(&[("w3", 20)]));
+    assert_eq!(world.tried(&["fastest"]), ["w2", "w3", "w1"]);
+    // A tenth of a second later the other thread's answer is known too: 110 on the average.
+    world.now += Duration::from_millis(100);
+    assert_eq!(world.tried(&["fastest"]), ["w3", "w2", "w1"]);
+}
+
+#[test]
+fn a_full_worker_says_when_there_will_be_room() {
+    let world = World::new();
+    let mut latencies = Latencies::default();
+    let (first_byte, whole) = (Duration::from_millis(100), Duration::from_secs(40));
+    latencies.observe(worker_hash("w1"), first_byte, whole, 1_000_000);
+    world.put(&Latencies::key(0), &latencies.encode());
+    world.in_flight(0, world.now, &[("w1", 2)]);
+    let mut it = world.exchange("w1");
+    it.headers(false);
+    let replied = it.host.replied.unwrap();
+    // Two requests of 40 s end one every 20 s.
+    assert_eq!(replied.header("retry-after").as_deref(), Some("20"));
 }

@@ -10,6 +10,7 @@ use super::{WORKERS, apps, ask, hold, route, served_by, serving, three};
 
 both_engines![
     the_one_with_the_fewest_requests_is_asked,
+    the_one_that_answers_soonest_is_asked,
     weights_are_kept_exactly_and_evenly,
     callers_are_divided_by_weight_and_stay,
     a_caller_keeps_its_worker_and_moves_only_when_that_is_gone,
@@ -37,6 +38,21 @@ fn the_one_with_the_fewest_requests_is_asked(engine: Engine) {
         });
     }
     assert_eq!(served_by(&ask(&world, "app-0", &[])), "w2");
+}
+
+fn the_one_that_answers_soonest_is_asked(engine: Engine) {
+    let world = three(engine, json!({"mode": "least-latency"}));
+    // So long that no pause of the machine makes the third as slow.
+    world.fail("w1", Faults::delay_ms(700));
+    world.fail("w2", Faults::delay_ms(700));
+    for _ in 0..6 {
+        served_by(&ask(&world, "app-0", &[]));
+    }
+    // What a thread saw is told and read after a tenth of a second each, at the latest.
+    std::thread::sleep(Duration::from_millis(250));
+    for _ in 0..10 {
+        assert_eq!(served_by(&ask(&world, "app-0", &[])), "w3");
+    }
 }
 
 fn weights_are_kept_exactly_and_evenly(engine: Engine) {

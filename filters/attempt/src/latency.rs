@@ -1,0 +1,121 @@
+//! How fast the workers answer, for `select` on every thread to see.
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use dragoman_contract::load::worker_hash;
+use dragoman_latency::{Latencies, PUBLISH};
+use dragoman_sdk::HostResult;
+use dragoman_sdk::host::{Cas, Clock, Shared, millis};
+
+/// What this VM saw.
+#[derive(Debug, Default)]
+pub(crate) struct Stopwatch {
+    seen: RefCell<Latencies>,
+    /// When it was told last; `None`: never.
+    told: Cell<Option<Duration>>,
+    /// Something was seen since.
+    news: Cell<bool>,
+}
+
+impl Stopwatch {
+    /// Notes a whole answer, and tells it if that is due; the next answer or beat does otherwise.
+    ///
+    /// # Errors
+    /// When shared data fails.
+    pub(crate) fn observe(
+        &self,
+        cx: &mut (impl Shared + Clock),
+        seat: Option<u16>,
+        worker: &str,
+        first_byte: Duration,
+        completion: Duration,
+    ) -> HostResult<()> {
+        let now = cx.monotonic();
+        let mut seen = self.seen.borrow_mut();
+        seen.observe(worker_hash(worker), first_byte, completion, millis(now));
+        drop(seen);
+        self.news.set(true);
+        let due = |told| now.saturating_sub(told) >= PUBLISH;
+        if self.told.get().is_none_or(due) {
+            self.tell(cx, seat)?;
+        }
+        Ok(())
+    }
+
+    /// Tells what is new. A VM without a seat has nowhere to tell it: there are more seats than
+    /// threads.
+    ///
+    /// # Errors
+    /// When shared data fails.
+    pub(crate) fn tell(&self, cx: &mut (impl Shared + Clock), seat: Option<u16>) -> HostResult<()> {
+        let Some(seat) = seat.filter(|_| self.news.get()) else {
+            return Ok(());
+        };
+        // Nobody else writes the record of this seat.
+        let record = self.seen.borrow().encode();
+        cx.swap_shared(&Latencies::key(seat), &record, Cas::ANY)?;
+        self.told.set(Some(cx.monotonic()));
+        self.news.set(false);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use dragoman_sdk::fake::{FakeHost, SharedMap};
+
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn told(shared: &SharedMap) -> Option<f32> {
+        let shared = shared.borrow();
+        let (bytes, _) = shared.get(&Latencies::key(3))?;
+        let latency = Latencies::decode(bytes).of(worker_hash("w1"));
+        latency.first_byte.value_ms(0)
+    }
+
+    #[test]
+    fn what_was_seen_is_told_at_most_every_tenth_of_a_second() {
+        let shared = SharedMap::default();
+        let stopwatch = Stopwatch::default();
+        let observe = |now, first_byte| {
+            let mut host = FakeHost {
+                shared: Rc::clone(&shared),
+                now,
+                ..FakeHost::default()
+            };
+            stopwatch
+                .observe(&mut host, Some(3), "w1", first_byte, first_byte * 2)
+                .unwrap();
+        };
+        observe(MS, 100 * MS);
+        assert_eq!(told(&shared), Some(100.0));
+        observe(MS, 300 * MS);
+        assert_eq!(told(&shared), Some(100.0));
+        observe(101 * MS, 200 * MS);
+        assert!(told(&shared).is_some_and(|value| (value - 200.0).abs() < 1.0));
+    }
+
+    #[test]
+    fn a_beat_tells_what_is_left_and_nothing_twice() {
+        let shared = SharedMap::default();
+        let stopwatch = Stopwatch::default();
+        let mut host = FakeHost {
+            shared: Rc::clone(&shared),
+            ..FakeHost::default()
+        };
+        stopwatch.tell(&mut host, Some(3)).unwrap();
+        assert_eq!(told(&shared), None);
+        stopwatch.observe(&mut host, None, "w1", MS, MS).unwrap();
+        assert_eq!(told(&shared), None);
+        stopwatch.tell(&mut host, Some(3)).unwrap();
+        assert_eq!(told(&shared), Some(1.0));
+        shared.borrow_mut().clear();
+        stopwatch.tell(&mut host, Some(3)).unwrap();
+        assert_eq!(told(&shared), None);
+    }
+}
