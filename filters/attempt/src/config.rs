@@ -9,6 +9,7 @@ use dragoman_circuit::Rule;
 use dragoman_config::Gateway;
 use dragoman_contract::load::BEAT;
 use dragoman_contract::names::CLIENT_CREDENTIALS;
+use dragoman_sdk::host::Clock;
 use dragoman_sdk::{Environment, HostResult, Plugin, Root};
 
 use crate::filter::Attempting;
@@ -93,7 +94,10 @@ impl Plugin for Attempt {
     fn on_tick(&self, cx: &mut Root<'_>) -> HostResult<()> {
         self.load.beat(cx)?;
         match &self.stopwatch {
-            Some(stopwatch) => stopwatch.tell(cx, self.load.seat()),
+            Some(stopwatch) => {
+                let now = cx.monotonic();
+                stopwatch.tell(cx, now, self.load.seat())
+            }
             None => Ok(()),
         }
     }

@@ -298,9 +298,12 @@ impl Attempt {
         if !matches!(end, Outcome::Answered(200..=299)) {
             return Ok(());
         }
-        let first_byte = answered.saturating_sub(state.started);
-        let completion = cx.monotonic().saturating_sub(state.started);
-        stopwatch.observe(cx, self.load.seat(), &state.worker, first_byte, completion)
+        let now = cx.monotonic();
+        let times = (
+            answered.saturating_sub(state.started),
+            now.saturating_sub(state.started),
+        );
+        stopwatch.observe(cx, now, self.load.seat(), &state.worker, times)
     }
 
     /// Takes away what no worker may see: the client's credential, the credential of the worker

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dragoman_contract::load::worker_hash;
 use dragoman_latency::{Latencies, PUBLISH};
 use dragoman_sdk::HostResult;
-use dragoman_sdk::host::{Cas, Clock, Shared, millis};
+use dragoman_sdk::host::{Cas, Shared, millis};
 
 /// What this VM saw.
 #[derive(Debug, Default)]
@@ -25,20 +25,19 @@ impl Stopwatch {
     /// When shared data fails.
     pub(crate) fn observe(
         &self,
-        cx: &mut (impl Shared + Clock),
+        cx: &mut impl Shared,
+        now: Duration,
         seat: Option<u16>,
         worker: &str,
-        first_byte: Duration,
-        completion: Duration,
+        (first_byte, completion): (Duration, Duration),
     ) -> HostResult<()> {
-        let now = cx.monotonic();
         let mut seen = self.seen.borrow_mut();
         seen.observe(worker_hash(worker), first_byte, completion, millis(now));
         drop(seen);
         self.news.set(true);
         let due = |told| now.saturating_sub(told) >= PUBLISH;
         if self.told.get().is_none_or(due) {
-            self.tell(cx, seat)?;
+            self.tell(cx, now, seat)?;
         }
         Ok(())
     }
@@ -48,14 +47,19 @@ impl Stopwatch {
     ///
     /// # Errors
     /// When shared data fails.
-    pub(crate) fn tell(&self, cx: &mut (impl Shared + Clock), seat: Option<u16>) -> HostResult<()> {
+    pub(crate) fn tell(
+        &self,
+        cx: &mut impl Shared,
+        now: Duration,
+        seat: Option<u16>,
+    ) -> HostResult<()> {
         let Some(seat) = seat.filter(|_| self.news.get()) else {
             return Ok(());
         };
         // Nobody else writes the record of this seat.
         let record = self.seen.borrow().encode();
         cx.swap_shared(&Latencies::key(seat), &record, Cas::ANY)?;
-        self.told.set(Some(cx.monotonic()));
+        self.told.set(Some(now));
         self.news.set(false);
         Ok(())
     }
@@ -85,11 +89,10 @@ mod tests {
         let observe = |now, first_byte| {
             let mut host = FakeHost {
                 shared: Rc::clone(&shared),
-                now,
                 ..FakeHost::default()
             };
             stopwatch
-                .observe(&mut host, Some(3), "w1", first_byte, first_byte * 2)
+                .observe(&mut host, now, Some(3), "w1", (first_byte, first_byte * 2))
                 .unwrap();
         };
         observe(MS, 100 * MS);
@@ -108,14 +111,16 @@ mod tests {
             shared: Rc::clone(&shared),
             ..FakeHost::default()
         };
-        stopwatch.tell(&mut host, Some(3)).unwrap();
+        stopwatch.tell(&mut host, MS, Some(3)).unwrap();
         assert_eq!(told(&shared), None);
-        stopwatch.observe(&mut host, None, "w1", MS, MS).unwrap();
+        stopwatch
+            .observe(&mut host, MS, None, "w1", (MS, MS))
+            .unwrap();
         assert_eq!(told(&shared), None);
-        stopwatch.tell(&mut host, Some(3)).unwrap();
+        stopwatch.tell(&mut host, MS, Some(3)).unwrap();
         assert_eq!(told(&shared), Some(1.0));
         shared.borrow_mut().clear();
-        stopwatch.tell(&mut host, Some(3)).unwrap();
+        stopwatch.tell(&mut host, MS, Some(3)).unwrap();
         assert_eq!(told(&shared), None);
     }
 }
