@@ -4,7 +4,7 @@
 //! time: a step is taken when the gateway was seen to have taken the one before.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
@@ -24,8 +24,12 @@ const GENERATIONS: u32 = 3;
 const MOVERS: usize = 4;
 /// Clients that keep the old key.
 const HOLDOUTS: usize = 2;
+/// Clients wait while the worker got so many more requests than were counted: it remembers a thousand.
+const MAX_UNCOUNTED: usize = 500;
 /// Refusals that are waited for before the next rotation.
 const REFUSALS: usize = 40;
+/// Between two looks at what others do.
+const PAUSE: Duration = Duration::from_millis(5);
 /// Longest wait for clients that only have to go on.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -62,6 +66,9 @@ struct Load<'w> {
     /// Generation of the latest answer of each mover.
     moved: [AtomicU32; MOVERS],
     answers: Mutex<Vec<Answer>>,
+    /// Requests that were served, and those of them that were counted at the worker.
+    served: AtomicUsize,
+    counted: AtomicUsize,
     stopping: AtomicBool,
 }
 
@@ -88,6 +95,8 @@ impl<'w> Load<'w> {
             gone: AtomicU32::new(0),
             moved: Default::default(),
             answers: Mutex::default(),
+            served: AtomicUsize::new(0),
+            counted: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
         }
     }
@@ -108,6 +117,8 @@ impl<'w> Load<'w> {
         } else {
             Expected::Either
         };
+        self.served
+            .fetch_add(usize::from(response.status == 200), SeqCst);
         self.answers.lock().unwrap().push(Answer {
             mark,
             status: response.status,
@@ -128,7 +139,15 @@ impl<'w> Load<'w> {
 
     fn go_on(&self, act: impl Fn()) {
         while !self.stopping.load(SeqCst) {
-            act();
+            let uncounted = self
+                .served
+                .load(SeqCst)
+                .saturating_sub(self.counted.load(SeqCst));
+            if uncounted < MAX_UNCOUNTED {
+                act();
+            } else {
+                thread::sleep(PAUSE);
+            }
         }
     }
 
@@ -148,7 +167,7 @@ impl<'w> Load<'w> {
         let until = Instant::now() + PATIENCE;
         while !is_so() {
             assert!(Instant::now() < until, "{what}: it never came to that");
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(PAUSE);
         }
     }
 
@@ -214,8 +233,9 @@ fn clients_that_move_to_the_next_key_never_fail_and_those_that_do_not_are_refuse
             }
         });
         while !rotating.is_finished() {
-            tally.take(world.worker("w1"));
-            thread::sleep(Duration::from_millis(20));
+            let taken = tally.take(world.worker("w1")).len();
+            load.counted.fetch_add(taken, SeqCst);
+            thread::sleep(PAUSE);
         }
     });
     tally.take(world.worker("w1"));
