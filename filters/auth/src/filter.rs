@@ -149,9 +149,7 @@ fn find<'a>(
         return Ok(Ok(Found::Key(key)));
     }
     if plugin.tokens.are_credentials() && has_token_form(shown) {
-        let found = plugin
-            .tokens
-            .find(&plugin.gateway, (shown, digest), cx.wall());
+        let found = plugin.tokens.find(&plugin.gateway, cx, (shown, digest))?;
         return Ok(found.map(Found::Token));
     }
     let polled = plugin.polled.find(cx, digest)?;

@@ -42,7 +42,7 @@ reasons! {
     Malformed "malformed" InvalidCredential "Another scheme than `Bearer`, or none.";
     TooLong "too_long" InvalidCredential "Longer than any key.";
     Unknown "unknown" InvalidCredential "Nobody has this key.";
-    NotReady "not_ready" NotReady "No table of keys was read yet, so nobody knows whose key it is.";
+    NotReady "not_ready" NotReady "No table of keys was read yet, or no keys of the issuer, so nobody knows whose it is.";
     Revoked "revoked" InvalidCredential "The key was taken back.";
     NotYetValid "not_yet_valid" InvalidCredential "The key's time is still to come.";
     Expired "expired" InvalidCredential "The key's time is over.";

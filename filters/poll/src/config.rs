@@ -5,6 +5,7 @@ use std::time::Duration;
 use dragoman_config::{AuthMode, Gateway};
 use dragoman_sdk::{CalloutResponse, Environment, HostResult, Root, Service};
 
+use crate::issuer_keys::IssuerKeys;
 use crate::key_table::KeyTable;
 use crate::service;
 use crate::workers::Workers;
@@ -16,6 +17,8 @@ pub struct Poll {
     pub(crate) workers: Option<Workers>,
     /// `None`: the document has no `auth.key_store`.
     pub(crate) keys: Option<KeyTable>,
+    /// Of the issuers whose keys are read at run time.
+    pub(crate) issuers: Vec<IssuerKeys>,
     /// This copy's name in the lease; drawn at the first tick.
     pub(crate) me: Option<u64>,
 }
@@ -46,11 +49,14 @@ impl Service for Poll {
 
 impl Poll {
     fn new(gateway: Gateway, environment: &dyn Environment) -> Result<Self, String> {
+        let issuers = gateway.auth.polled_issuers();
+        let issuers: Vec<IssuerKeys> = issuers
+            .map(|(issuer, from)| IssuerKeys::new(issuer, from))
+            .collect();
         let store = gateway.auth.key_store;
         let store = store.filter(|_| gateway.auth.mode == AuthMode::On);
-        if gateway.health.is_none() && store.is_none() {
-            let reason =
-                "health: missing, and auth.key_store too: poll has nothing to do without either";
+        if gateway.health.is_none() && store.is_none() && issuers.is_empty() {
+            let reason = "health: missing, and auth.key_store and auth.issuers[].jwks_from too: poll has nothing to do without any";
             return Err(reason.to_owned());
         }
         let keys = store.map(|store| KeyTable::new(store, environment));
@@ -58,6 +64,7 @@ impl Poll {
         Ok(Self {
             workers: gateway.health.map(|health| Workers::new(health, workers)),
             keys: keys.transpose()?,
+            issuers,
             me: None,
         })
     }

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod config;
+mod issuer_keys;
+mod issuer_meters;
 mod key_table;
 mod lease;
 mod meters;

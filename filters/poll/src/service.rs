@@ -6,6 +6,7 @@ use dragoman_sdk::host::{Cas, Clock, Shared};
 use dragoman_sdk::{CalloutResponse, HostResult, Root};
 
 use crate::config::Poll;
+use crate::issuer_keys::IssuerKeys;
 use crate::lease::{self, Lease};
 
 /// Time between two ticks: a good part of the shortest interval, one second, and cheap, since most
@@ -19,17 +20,21 @@ impl Poll {
             if let Some(keys) = &mut self.keys {
                 keys.rest();
             }
+            self.issuers.iter_mut().for_each(IssuerKeys::rest);
             return Ok(());
         }
-        // What one of them cannot do does not keep the other from its work.
-        let keys = match &mut self.keys {
+        // What one of them cannot do does not keep the others from their work.
+        let mut done = match &mut self.keys {
             Some(keys) => keys.tick(cx, now),
             None => Ok(()),
         };
+        for issuer in &mut self.issuers {
+            done = issuer.tick(cx, now).and(done);
+        }
         if let Some(workers) = &mut self.workers {
             workers.tick(cx, now)?;
         }
-        keys
+        done
     }
 
     pub(crate) fn answered(
@@ -42,6 +47,10 @@ impl Poll {
             && keys.waits_for(token)
         {
             return keys.answered(cx, response);
+        }
+        let mut issuers = self.issuers.iter_mut();
+        if let Some(issuer) = issuers.find(|issuer| issuer.waits_for(token)) {
+            return issuer.answered(cx, response);
         }
         match &mut self.workers {
             Some(workers) => workers.answered(cx, token, &response),

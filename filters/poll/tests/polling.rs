@@ -211,7 +211,7 @@ fn all_copies_use_one_probe_token() {
 }
 
 #[test]
-fn without_health_and_key_store_there_is_nothing_to_do() {
+fn without_health_and_keys_to_read_there_is_nothing_to_do() {
     let config = CONFIG.replace(
         r#""health": {"health_check_seconds": 10, "timeout_ms": 500},"#,
         "",
@@ -219,6 +219,6 @@ fn without_health_and_key_store_there_is_nothing_to_do() {
     let error = Poll::configure(config.as_bytes(), &BTreeMap::new()).unwrap_err();
     assert_eq!(
         error,
-        "health: missing, and auth.key_store too: poll has nothing to do without either"
+        "health: missing, and auth.key_store and auth.issuers[].jwks_from too: poll has nothing to do without any"
     );
 }

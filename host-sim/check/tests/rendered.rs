@@ -41,6 +41,10 @@ fn every_document_that_is_right_renders_to_a_file_without_findings() {
         format!(
             r#"{{"version": 1, {off}, "health": {{}}, "circuit": {{}}, "idempotency": {{}}, {one}, {ENDPOINTS}}}"#
         ),
+        format!(
+            r#"{{"version": 1, "auth": {{"key_store": {{"address": "127.0.0.1:9201"}}, "issuers": [{{"id": "i", "issuer": "x", "audiences": ["a"],
+                "jwks_from": {{"address": "127.0.0.1:9301", "path": "/"}}}}]}}, {one}, {ENDPOINTS}}}"#
+        ),
         // What a YAML block would change is written in quotes.
         format!("{{\"version\": 1, {off},\r\n{one}, {ENDPOINTS}}}"),
     ] {

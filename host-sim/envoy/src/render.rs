@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-use dragoman_config::{ConfigError, Gateway};
+use dragoman_config::{ConfigError, Gateway, KeySetSource, TokenIssuer};
 use dragoman_contract::names;
 
 mod chain;
@@ -126,6 +126,7 @@ pub fn render(gateway_json: &str, options: &RenderOptions) -> Result<String, Ren
             ("filters", &chain::filters(&gateway, gateway_json, options)),
             ("clusters", &cluster_list(&clusters, &gateway, options)),
             ("control_cluster", &control_cluster(&gateway)),
+            ("issuer_clusters", &issuer_clusters(&gateway)),
         ],
     ))
 }
@@ -159,6 +160,18 @@ fn control_cluster(gateway: &Gateway) -> String {
         include_str!("render/template/control_cluster.yaml"),
         &values,
     )
+}
+
+/// The clusters of the issuers that publish their keys.
+fn issuer_clusters(gateway: &Gateway) -> String {
+    let one = |(issuer, from): (&TokenIssuer, &KeySetSource)| {
+        let values = [
+            ("name", &*scalar::quoted(&names::issuer_cluster(&issuer.id))),
+            ("address", &socket_address(from.address)),
+        ];
+        fill(include_str!("render/template/issuer_cluster.yaml"), &values)
+    };
+    gateway.auth.polled_issuers().map(one).collect()
 }
 
 /// The clusters that workers name, each with its addresses in the order of the document, which has

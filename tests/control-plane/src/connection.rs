@@ -77,10 +77,11 @@ fn answer(state: &mut State, request: &Request, fault: Option<&Fault>) -> Answer
     if request.method != "GET" {
         return plain(change(state, request));
     }
-    let Some(body) = state.table.page(&request.target) else {
+    let served = state.documents.get(&request.target).cloned();
+    let table = || Some((state.table.page(&request.target)?, state.table.etag()));
+    let Some((body, mut etag)) = served.or_else(table) else {
         return plain(404);
     };
-    let mut etag = state.table.etag();
     if fault == Some(&Fault::MixedTags) {
         etag = format!("\"mixed-{}\"", state.asked.len());
     }

@@ -1,5 +1,6 @@
 //! The server: a thread accepts, each connection has one of its own.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -57,6 +58,8 @@ pub(crate) struct Shared {
 #[derive(Default)]
 pub(crate) struct State {
     pub table: Table,
+    /// Other documents by their paths, each with its tag.
+    pub documents: BTreeMap<String, (String, String)>,
     pub fault: Option<Fault>,
     pub asked: Vec<Asked>,
     pub token: Option<String>,
@@ -129,6 +132,15 @@ impl ControlPlane {
     /// Changes the table in one step.
     pub fn edit<R>(&self, edit: impl FnOnce(&mut Table) -> R) -> R {
         edit(&mut self.shared.lock().table)
+    }
+
+    /// Hands out this document too, such as the key set of an issuer, until another one is given for
+    /// its path.
+    pub fn publish(&self, path: &str, document: &Value) {
+        let body = document.to_string();
+        let etag = format!("\"{}\"", digest(&body));
+        let mut state = self.shared.lock();
+        state.documents.insert(path.to_owned(), (body, etag));
     }
 
     /// Is faulty from now on, or well again.

@@ -7,13 +7,14 @@ use dragoman_config::{
     Encoding, Gateway, Grant, MAX_TENANT_ID_BYTES, Secret, TokenClaims, TokenIssuer,
 };
 use dragoman_contract::{Scope, Scopes};
-use dragoman_sdk::Environment;
+use dragoman_sdk::{Environment, HostResult, RequestHeaders};
 use dragoman_token::{
     Caller, Claim, ClaimNames, Issuer, Key, KeySet, KeySetFault, Refusal, decode_base64url,
 };
 use sha2::{Digest as _, Sha256};
 
 use super::Verified;
+use super::published::Published;
 use crate::reason::Reason;
 use crate::uploads::Digest;
 
@@ -26,7 +27,10 @@ const SUBJECTS: &[u8] = b"\0subject\0";
 #[derive(Debug)]
 pub(super) struct Trusted {
     pub rules: Issuer,
+    /// All keys that are known.
     pub keys: KeySet,
+    /// Those that the issuer publishes, as this thread sees them; `None`: the document has them.
+    published: Option<Published>,
     of_document: TokenIssuer,
 }
 
@@ -43,21 +47,65 @@ impl Trusted {
             keys.add(secret)
                 .map_err(|fault| format!("secrets[{index}].{fault}"))?;
         }
+        let from = issuer.jwks_from.as_ref();
         Ok(Self {
             rules: rules(issuer),
+            published: from.map(|from| Published::new(issuer, from, keys.clone())),
             keys,
             of_document: issuer.clone(),
         })
+    }
+
+    /// Takes the keys that the issuer publishes now; whether they are others than before.
+    pub(super) fn refresh(&mut self, cx: &mut RequestHeaders<'_>, now_ms: u64) -> HostResult<bool> {
+        let Some(published) = &mut self.published else {
+            return Ok(false);
+        };
+        let keys = published.keys(cx, now_ms)?;
+        let changed = keys.is_some();
+        if let Some(keys) = keys {
+            self.keys = keys;
+        }
+        Ok(changed)
+    }
+
+    /// Why a token is refused that the rules refuse for this reason. A key that nobody knows may be
+    /// a new one: then it is asked for. Before any was read nobody can say that it is unknown.
+    pub(super) fn explain(
+        &mut self,
+        cx: &mut RequestHeaders<'_>,
+        now_ms: u64,
+        refusal: Refusal,
+    ) -> HostResult<Reason> {
+        let is_unknown = refusal == Refusal::UnknownKey;
+        let Some(published) = self.published.as_mut().filter(|_| is_unknown) else {
+            return Ok(refusal.into());
+        };
+        if !published.is_ready() {
+            return Ok(Reason::NotReady);
+        }
+        published.want(cx, now_ms)?;
+        Ok(refusal.into())
+    }
+
+    /// Whether its keys are read at run time.
+    pub(super) fn is_polled(&self) -> bool {
+        self.published.is_some()
     }
 
     /// What a token of this issuer entitles to that says this.
     ///
     /// # Errors
     /// It names no tenant, or one that the issuer may not speak for.
-    pub(super) fn entitle(&self, gateway: &Gateway, caller: Caller) -> Result<Verified, Reason> {
+    pub(super) fn entitle(
+        &self,
+        gateway: &Gateway,
+        (issuer, caller): (usize, Caller),
+    ) -> Result<Verified, Reason> {
         let (tenant, index) = self.tenant(gateway, caller.tenant)?;
         let id = self.id(caller.subject.as_deref());
         Ok(Verified {
+            issuer,
             counted_by: counted_by(&id),
             id,
             grant: Grant {

@@ -25,6 +25,11 @@ impl Remembered {
         verified.window.holds(now).then(|| Rc::clone(verified))
     }
 
+    /// Forgets the tokens of an issuer: with its other keys they may be good no more.
+    pub(super) fn forget(&mut self, issuer: usize) {
+        self.tokens.retain(|_, known| known.issuer != issuer);
+    }
+
     /// Remembers one more. Where there is no room those go that have expired, and if that is not
     /// enough the one that expires next. The search costs little beside the verification before it.
     pub(super) fn insert(&mut self, digest: Digest, verified: Rc<Verified>, now: Duration) {
@@ -56,6 +61,7 @@ mod tests {
 
     fn valid_until(seconds: u64) -> Rc<Verified> {
         Rc::new(Verified {
+            issuer: 0,
             id: "i".to_owned(),
             grant: Grant {
                 tenant: "t".to_owned(),
@@ -107,6 +113,21 @@ mod tests {
         known.insert(digest(MAX_REMEMBERED + 1), valid_until(5000), later);
         assert!(!holds(&known, 10) && holds(&known, 11));
         assert_eq!(known.tokens.len(), MAX_REMEMBERED - 9);
+    }
+
+    #[test]
+    fn the_tokens_of_one_issuer_are_forgotten_together() {
+        let mut known = Remembered::default();
+        let of = |issuer| {
+            let verified = Rc::into_inner(valid_until(1100)).unwrap();
+            Rc::new(Verified { issuer, ..verified })
+        };
+        for number in 0..4 {
+            known.insert(digest(number), of(number % 2), NOW);
+        }
+        known.forget(1);
+        let left = (0..4).filter(|number| known.get(&digest(*number), NOW).is_some());
+        assert_eq!(left.collect::<Vec<_>>(), [0, 2]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::error::ConfigError;
 use crate::issuer::{TokenIssuer, issuers};
 use crate::key::{self, ApiKey};
+use crate::key_set_source::KeySetSource;
 use crate::key_store::{KeyStore, key_store};
 use crate::raw::{Raw, shown_text};
 use crate::read::{list, object, whole, word};
@@ -57,6 +58,13 @@ impl Auth {
         self.keys.get(*self.by_digest.get(place)?)
     }
 
+    /// The issuers whose keys are read at run time, and where.
+    pub fn polled_issuers(&self) -> impl Iterator<Item = (&TokenIssuer, &KeySetSource)> {
+        self.issuers
+            .iter()
+            .filter_map(|issuer| Some((issuer, issuer.jwks_from.as_ref()?)))
+    }
+
     /// What a document without the section means: everybody must show a key, and there is none.
     pub(crate) fn closed() -> Self {
         Self {
@@ -90,12 +98,21 @@ pub(crate) fn auth(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<Auth, ConfigE
                 let reason = "needs auth.mode on: without it nobody shows a key";
                 return Err(ConfigError::new(reason).in_field("key_store"));
             }
+            let issuers = issuers.unwrap_or_default();
+            let polled = |issuer: &TokenIssuer| issuer.jwks_from.is_some();
+            if let Some(index) = issuers.iter().position(polled)
+                && mode == Some(AuthMode::Off)
+            {
+                let reason = "needs auth.mode on: without it nobody shows a token";
+                let fault = ConfigError::new(reason).in_field("jwks_from");
+                return Err(fault.in_item(index).in_field("issuers"));
+            }
             let mut by_digest: Vec<usize> = (0..keys.len()).collect();
             by_digest.sort_by_key(|index| keys.get(*index).map(|key| key.sha256));
             Ok(Auth {
                 mode: mode.unwrap_or(AuthMode::On),
                 keys,
-                issuers: issuers.unwrap_or_default(),
+                issuers,
                 max_uploads: max_uploads.unwrap_or(DEFAULT_UPLOADS),
                 key_store,
                 by_digest,

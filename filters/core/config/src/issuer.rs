@@ -5,6 +5,7 @@ use dragoman_contract::{Class, Scopes};
 use crate::error::ConfigError;
 use crate::form::{env_name, id};
 use crate::grant::{class, limit_names, scopes};
+use crate::key_set_source::{KeySetSource, key_set_source};
 use crate::raw::Raw;
 use crate::read::{list, object, text, whole, word};
 use crate::tenant::{MAX_TENANT_ID_BYTES, TenantIndex, tenant_index};
@@ -41,6 +42,8 @@ pub struct TokenIssuer {
     pub audiences: Vec<String>,
     /// Its public keys, as the JSON text of a key set. `auth` reads it: nothing else needs keys.
     pub jwks: Option<String>,
+    /// Where they are read at run time instead.
+    pub jwks_from: Option<KeySetSource>,
     /// Its secrets for HS256, at most [`MAX_SECRETS`].
     pub secrets: Vec<Secret>,
     /// Indices into [`crate::Gateway::tenants`] of those it may speak for; `None`: all.
@@ -114,6 +117,7 @@ fn issuer(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<TokenIssuer, ConfigErr
         "issuer",
         "audiences",
         "jwks",
+        "jwks_from",
         "secrets",
         "tenants",
         "scopes",
@@ -129,6 +133,7 @@ fn issuer(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<TokenIssuer, ConfigErr
             issuer: fields.required("issuer", claim_text)?,
             audiences: fields.required("audiences", audiences)?,
             jwks: fields.optional("jwks", jwks)?,
+            jwks_from: fields.optional("jwks_from", key_set_source)?,
             secrets: fields.optional("secrets", secrets)?.unwrap_or_default(),
             tenants: fields.optional("tenants", |raw| some_tenants(raw, tenants))?,
             scopes: fields
@@ -144,8 +149,13 @@ fn issuer(raw: &Raw, tenants: &TenantIndex<'_>) -> Result<TokenIssuer, ConfigErr
                 .unwrap_or(DEFAULT_TOKEN_LIFETIME_S),
             claims: fields.optional("claims", claims)?.unwrap_or_default(),
         };
-        if issuer.jwks.is_none() && issuer.secrets.is_empty() {
-            let reason = "has no keys: give its public ones as jwks, or name the secrets of HS256";
+        let public = (issuer.jwks.is_some(), issuer.jwks_from.is_some());
+        if public == (true, true) {
+            let reason = "must not stand beside jwks: its public keys come from one place";
+            return Err(ConfigError::new(reason).in_field("jwks_from"));
+        }
+        if public == (false, false) && issuer.secrets.is_empty() {
+            let reason = "has no keys: give its public ones as jwks, say where they are read as jwks_from, or name the secrets of HS256";
             return Err(ConfigError::new(reason));
         }
         Ok(issuer)

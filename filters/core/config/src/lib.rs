@@ -13,6 +13,7 @@ mod issuer;
 mod key;
 mod key_page;
 mod key_record;
+mod key_set_source;
 mod key_store;
 mod limit;
 mod raw;
@@ -48,6 +49,7 @@ pub use issuer::{
 };
 pub use key::{ApiKey, MAX_GENERATION, MAX_KEY_ID_BYTES, MAX_LIVE_GENERATIONS};
 pub use key_page::{KeyPage, MAX_PAGE_BYTES, MAX_PAGE_KEYS, PolledKey, key_page};
+pub use key_set_source::{KeySetSource, MAX_OVERLAP_SECONDS, MAX_REFRESH_SECONDS};
 pub use key_store::{KeyStore, MAX_POLL_SECONDS, MAX_POLL_TIMEOUT_MS};
 pub use limit::{
     Dimension, Limit, MAX_BURST, MAX_LIMIT_NAME_BYTES, MAX_LIMITS, MAX_PER_SECOND, MAX_REFILL_S,

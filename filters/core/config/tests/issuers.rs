@@ -76,7 +76,14 @@ fn what_an_issuer_cannot_be_is_refused_with_the_reason() {
         (LEAST.replace("[\"gw\"]", "[]"), at("audiences", "must name this gateway at least once")),
         (LEAST.replace("\"gw\"", "\"\""), at("audiences[0]", "\"\": must have 1 to 256 bytes without control characters")),
         (LEAST.replace("https://i.example", "a\\u0007"), at("issuer", "\"a\\u0007\": must have 1 to 256 bytes without control characters")),
-        (LEAST.replace(r#"{"env":"S"}"#, ""), "auth.issuers[0]: has no keys: give its public ones as jwks, or name the secrets of HS256".to_owned()),
+        (LEAST.replace(r#"{"env":"S"}"#, ""), "auth.issuers[0]: has no keys: give its public ones as jwks, say where they are read as jwks_from, or name the secrets of HS256".to_owned()),
+        (with(r#""jwks_from":{"path":"/"}"#), at("jwks_from.address", "is required")),
+        (with(r#""jwks_from":{"address":"127.0.0.1:1"}"#), at("jwks_from.path", "is required")),
+        (with(r#""jwks_from":{"address":"127.0.0.1:1","path":"keys"}"#), at("jwks_from.path", "\"keys\": must be a path: / and at most 256 bytes of visible ASCII without #")),
+        (with(r#""jwks_from":{"address":"127.0.0.1:1","path":"/","host":"https://x"}"#), at("jwks_from.host", "\"https://x\": must be a host name of at most 253 bytes, with a port or without: the scheme and the path stand elsewhere")),
+        (with(r#""jwks_from":{"address":"127.0.0.1:1","path":"/","refresh_seconds":0}"#), at("jwks_from.refresh_seconds", "0: must be at least 1")),
+        (with(r#""jwks_from":{"address":"127.0.0.1:1","path":"/","overlap_seconds":86401}"#), at("jwks_from.overlap_seconds", "86401: must be at most 86400")),
+        (with(r#""jwks_from":{"address":"127.0.0.1:1","path":"/"},"jwks":{"keys":[]}"#), at("jwks_from", "must not stand beside jwks: its public keys come from one place")),
         (LEAST.replace(r#"{"env":"S"}"#, r#""s3cr3t""#), at("secrets[0]", literal)),
         (LEAST.replace(r#"{"env":"S"}"#, r#"{"value":"s3cr3t"}"#), at("secrets[0]", literal)),
         (LEAST.replace(r#""S""#, r#""s3cr3t""#), at("secrets[0].env", "must be the name of an environment variable: 1 to 128 of A-Z 0-9 _, not starting with a digit")),
@@ -95,6 +102,73 @@ fn what_an_issuer_cannot_be_is_refused_with_the_reason() {
         assert_eq!(fault, expected, "{issuer}");
         assert!(!fault.contains("s3cr3t"), "{fault}");
     }
+}
+
+#[test]
+fn keys_can_be_read_from_where_the_issuer_publishes_them() {
+    let from = |more: &str| {
+        let source = format!(r#""address":"127.0.0.1:9301","path":"/jwks"{more}"#);
+        let issuer = LEAST.replace(
+            r#""secrets":[{"env":"S"}]"#,
+            &format!(r#""jwks_from":{{{source}}}"#),
+        );
+        let gateway = good(&issuer);
+        gateway.auth.issuers[0]
+            .jwks_from
+            .clone()
+            .unwrap_or_else(|| panic!("{source}"))
+    };
+    let usual = from("");
+    assert_eq!(
+        (usual.address.to_string(), &*usual.path),
+        ("127.0.0.1:9301".to_owned(), "/jwks")
+    );
+    assert_eq!(usual.host, "127.0.0.1:9301");
+    assert_eq!(
+        (
+            usual.refresh_seconds,
+            usual.overlap_seconds,
+            usual.timeout_ms
+        ),
+        (300, 600, 2000)
+    );
+
+    let all = from(
+        r#","host":"login.example:8443","refresh_seconds":1,"overlap_seconds":0,"timeout_ms":50"#,
+    );
+    assert_eq!(all.host, "login.example:8443");
+    assert_eq!(
+        (all.refresh_seconds, all.overlap_seconds, all.timeout_ms),
+        (1, 0, 50)
+    );
+}
+
+#[test]
+fn without_credentials_nobodys_keys_are_read() {
+    let issuer = LEAST.replace(
+        r#""secrets":[{"env":"S"}]"#,
+        r#""jwks_from":{"address":"127.0.0.1:1","path":"/"}"#,
+    );
+    let text = document(&[
+        LEAST,
+        &issuer.replace("\"i\"", "\"j\"").replace("//i", "//j"),
+    ]);
+    let off = text
+        .replace(r#""auth":{"#, r#""auth":{"mode":"off","#)
+        .replace(
+            r#""limits":[{"name":"gold","by":["key"],"rate":{"per_second":1,"burst":1}}],"#,
+            "",
+        );
+    let fault = parse(off.as_bytes())
+        .map(|_| ())
+        .map_err(|fault| fault.to_string());
+    assert_eq!(
+        fault,
+        Err(
+            "auth.issuers[1].jwks_from: needs auth.mode on: without it nobody shows a token"
+                .to_owned()
+        )
+    );
 }
 
 #[test]

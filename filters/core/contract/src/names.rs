@@ -16,6 +16,12 @@ pub const PROBE_TOKEN_KEY: &str = "dragoman/1/probe_token";
 /// workers.
 pub const CONTROL_CLUSTER: &str = "dragoman-control";
 
+/// The cluster of an issuer that publishes its keys, by its id.
+#[must_use]
+pub fn issuer_cluster(id: &str) -> String {
+    format!("dragoman-issuer-{id}")
+}
+
 /// Every internal header starts with this.
 pub const INTERNAL_PREFIX: &str = "x-dragoman-";
 /// Envoy's own control headers start with this; a client may set none of them.

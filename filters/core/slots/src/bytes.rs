@@ -49,7 +49,8 @@ impl<'a> Reader<'a> {
     }
 
     /// What was not read yet.
-    pub(crate) fn rest(self) -> &'a [u8] {
+    #[must_use]
+    pub fn rest(self) -> &'a [u8] {
         self.0
     }
 }

@@ -47,8 +47,10 @@ impl Issuer {
     /// at `now` (since 1970).
     ///
     /// # Errors
-    /// The first reason to refuse it. Nothing but issuer and key is looked at before the signature
-    /// is known to be right, so the other reasons are about tokens that the issuer made.
+    /// The first reason to refuse it. What costs nothing is looked at first, so that a stranger has to
+    /// name us, a time that is now and a key that there is before his signature is worth the work.
+    /// The reasons before [`Refusal::Signature`] are about what somebody claims, the others about
+    /// tokens that the issuer made.
     pub fn admit(
         &self,
         token: &Token<'_>,
@@ -57,10 +59,6 @@ impl Issuer {
     ) -> Result<Caller, Refusal> {
         if token.issuer()? != self.name {
             return Err(Refusal::Issuer);
-        }
-        let key = keys.find(token.header.algorithm, token.key_id(), now)?;
-        if !key.made(token.signed, &token.signature) {
-            return Err(Refusal::Signature);
         }
         let named = token.claims.audiences()?;
         if !self
@@ -71,6 +69,10 @@ impl Issuer {
             return Err(Refusal::Audience);
         }
         let mut window = self.window(&token.claims, now)?;
+        let key = keys.find(token.header.algorithm, token.key_id(), now)?;
+        if !key.made(token.signed, &token.signature) {
+            return Err(Refusal::Signature);
+        }
         if let Some(until) = key.until {
             window.until = window.until.min(until);
         }

@@ -64,6 +64,11 @@ impl fmt::Display for KeyFault {
 impl std::error::Error for KeyFault {}
 
 impl Jwk {
+    /// Whether another key is of the same kind.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(&self.material) == std::mem::discriminant(&other.material)
+    }
+
     /// The key in these members; `None` if it is for something that is not done here: another kind
     /// of key, another algorithm, or encryption.
     pub(crate) fn read(place: usize, members: &Object) -> Result<Option<Self>, KeyFault> {

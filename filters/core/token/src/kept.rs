@@ -30,13 +30,16 @@ pub struct KeptKeys {
 
 impl KeptKeys {
     /// What is kept after a set was read at `now_s`, in seconds since 1970: all of it, and what left
-    /// it no longer ago than `overlap_s`. A key whose id now names another one goes at once.
+    /// it no longer ago than `overlap_s`. A key whose id now names another one goes at once, and so
+    /// does one without an id for which another one of its kind without an id has come: of two, a
+    /// token could not say which it means.
     #[must_use]
     pub fn replaced_by(&self, set: Vec<Jwk>, now_s: u64, overlap_s: u64) -> Self {
         let stays = |old: &Jwk| set.iter().any(|new| new.material == old.material);
         let renamed = |old: &Jwk| {
-            let same_id = |new: &Jwk| new.key_id.is_some() && new.key_id == old.key_id;
-            set.iter().any(same_id)
+            let takes_over =
+                |new: &Jwk| new.key_id == old.key_id && (new.key_id.is_some() || new.is_like(old));
+            set.iter().any(takes_over)
         };
         let mut left: Vec<KeptKey> = self
             .keys

@@ -71,6 +71,16 @@ impl Key {
         })
     }
 
+    /// Whether the point of a public key is on its curve. Numbers of RSA were looked at when they were
+    /// read.
+    pub(crate) fn check_point(key: &Jwk) -> Result<(), KeyFault> {
+        match &key.material {
+            Material::Rsa { .. } => Ok(()),
+            Material::P256 { x, y } => p256(x, y).map(|_| ()),
+            Material::Ed25519 { x } => ed25519(x).map(|_| ()),
+        }
+    }
+
     /// The same key, usable until then (since 1970).
     #[must_use]
     pub fn until(self, until: Option<Duration>) -> Self {

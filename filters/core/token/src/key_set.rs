@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::header::Algorithm;
 use crate::json::{Json, object};
 use crate::jwk::{Jwk, KeyFault};
+use crate::kept::KeptKeys;
 use crate::key::Key;
 use crate::refusal::Refusal;
 
@@ -75,6 +76,21 @@ pub fn read_key_set(text: &[u8]) -> Result<Vec<Jwk>, KeySetFault> {
     Ok(keys)
 }
 
+/// Whether all keys of a set can be used: what [`read_key_set`] does not see is whether points are
+/// on their curve. Makes none of them ready, so it needs a quarter of the code.
+///
+/// # Errors
+/// The first fault, by the place of the key in its set.
+pub fn check_key_set(keys: &[Jwk]) -> Result<(), KeySetFault> {
+    let check =
+        |key: &Jwk| Key::check_point(key).map_err(|fault| KeySetFault::of_key(key.place, fault));
+    keys.iter().try_for_each(check)
+}
+
+fn ready(key: &Jwk) -> Result<Key, KeySetFault> {
+    Key::public(key).map_err(|fault| KeySetFault::of_key(key.place, fault))
+}
+
 impl KeySet {
     /// A set of these keys.
     #[must_use]
@@ -87,12 +103,23 @@ impl KeySet {
     /// # Errors
     /// As [`read_key_set`], and for points that are not on their curve.
     pub fn parse(text: &[u8]) -> Result<Self, KeySetFault> {
-        let mut keys = Vec::new();
-        for key in &read_key_set(text)? {
-            let ready = Key::public(key).map_err(|fault| KeySetFault::of_key(key.place, fault))?;
-            keys.push(ready);
+        let keys = read_key_set(text)?;
+        Ok(Self::new(keys.iter().map(ready).collect::<Result<_, _>>()?))
+    }
+
+    /// These keys, and the published ones beside them. A published one with the id of one of these
+    /// is passed over: what the gateway's own configuration says goes first.
+    ///
+    /// # Errors
+    /// A published key that cannot be used.
+    pub fn with_published(&self, published: &KeptKeys) -> Result<Self, KeySetFault> {
+        let mut all = self.clone();
+        for kept in &published.keys {
+            let until = kept.until_s.map(Duration::from_secs);
+            // The only fault is an id that is taken.
+            let _ = all.add(ready(&kept.key)?.until(until));
         }
-        Ok(Self::new(keys))
+        Ok(all)
     }
 
     /// Adds a key.
@@ -133,7 +160,7 @@ impl KeySet {
         let mut fitting = self.keys.iter().filter(fits);
         match (fitting.next(), fitting.next()) {
             (Some(key), None) => Ok(key),
-            (None, _) => Err(Refusal::Algorithm),
+            (None, _) => Err(Refusal::UnknownKey),
             (Some(_), Some(_)) => Err(Refusal::UnnamedKey),
         }
     }

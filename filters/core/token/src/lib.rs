@@ -23,5 +23,5 @@ pub use issuer::{Issuer, MAX_LEEWAY, MAX_LIFETIME};
 pub use jwk::{Jwk, KeyFault, MAX_RSA_BITS, MIN_RSA_BITS};
 pub use kept::{KeptKey, KeptKeys, MAX_KEPT_KEYS};
 pub use key::{Key, MIN_SECRET_BYTES};
-pub use key_set::{KeySet, KeySetFault, MAX_KEY_SET_BYTES, MAX_KEYS, read_key_set};
+pub use key_set::{KeySet, KeySetFault, MAX_KEY_SET_BYTES, MAX_KEYS, check_key_set, read_key_set};
 pub use refusal::{Claim, Refusal};

@@ -25,9 +25,9 @@ pub enum Refusal {
     Malformed(Claim),
     /// Nobody configured is called that (`iss`).
     Issuer,
-    /// No key of the issuer has this id (`kid`).
+    /// No key of the issuer has this id (`kid`), or none could be meant where no id stands.
     UnknownKey,
-    /// No key id, and not exactly one key of the issuer that it could mean.
+    /// No key id, and several keys of the issuer that it could mean.
     UnnamedKey,
     /// The key did not make this signature.
     Signature,

@@ -8,9 +8,11 @@
 
 mod support;
 
+use std::time::Duration;
+
 use base64ct::{Base64UrlUnpadded, Encoding as _};
-use dragoman_token::{Jwk, KeptKeys, MAX_KEPT_KEYS, read_key_set};
-use support::KEYS;
+use dragoman_token::{Jwk, KeptKeys, Key, KeySet, MAX_KEPT_KEYS, Refusal, read_key_set};
+use support::{KEYS, SECRET, admit, claims, issuer, signed};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
@@ -79,10 +81,54 @@ fn an_id_that_names_another_key_now_does_not_name_the_former_one_too() {
 }
 
 #[test]
+fn a_key_without_an_id_goes_when_another_of_its_kind_comes() {
+    let mut nameless = four();
+    nameless.iter_mut().for_each(|key| key.key_id = None);
+    let first =
+        KeptKeys::default().replaced_by(vec![nameless[0].clone(), nameless[2].clone()], 100, 600);
+    let second = first.replaced_by(vec![nameless[1].clone()], 200, 600);
+    assert_eq!(shown(&second), [("-", None), ("-", Some(800))]);
+    assert_eq!(second.keys[0].key, nameless[1]);
+    assert_eq!(second.keys[1].key, nameless[2]);
+}
+
+#[test]
+fn published_keys_stand_beside_those_that_are_given_and_end_when_their_time_is_over() {
+    let first = KeptKeys::default().replaced_by(some(&[2]), 100, 600);
+    let kept = first.replaced_by(some(&[3]), 200, 600);
+    let given = KeySet::new(vec![
+        Key::secret(Some("ed25519".to_owned()), SECRET).unwrap(),
+    ]);
+    let all = given.with_published(&kept).unwrap();
+    // The published one with the id of the secret is passed over.
+    assert_eq!(
+        format!("{all:?}"),
+        r#"KeySet { keys: [Key(Hs256, Some("ed25519")), Key(Es256, Some("p256"))] }"#
+    );
+    let token = |kid: &str| signed(&format!(r#"{{"alg":"ES256","kid":"{kid}"}}"#), &claims(&[]));
+    let rules = issuer();
+    let at = |seconds| {
+        let token = token("p256");
+        admit(&rules, &all, token.as_bytes(), Duration::from_secs(seconds)).unwrap_err()
+    };
+    let issued = 1_800_000_000;
+    assert_eq!(at(issued), Refusal::UnknownKey, "it left long ago");
+    let kept = first.replaced_by(some(&[3]), issued, 600);
+    let all = given.with_published(&kept).unwrap();
+    let at = |seconds| {
+        let token = token("p256");
+        admit(&rules, &all, token.as_bytes(), Duration::from_secs(seconds)).unwrap_err()
+    };
+    assert_eq!(at(issued + 599), Refusal::Signature);
+    assert_eq!(at(issued + 600), Refusal::UnknownKey);
+}
+
+#[test]
 fn what_is_kept_is_bounded_and_the_oldest_go_first() {
     let set_of = |number: u8| {
         let x = Base64UrlUnpadded::encode_string(&[number; 32]);
-        let set = format!(r#"{{"keys":[{{"kty":"OKP","crv":"Ed25519","x":"{x}"}}]}}"#);
+        let set =
+            format!(r#"{{"keys":[{{"kty":"OKP","crv":"Ed25519","kid":"{number}","x":"{x}"}}]}}"#);
         read_key_set(set.as_bytes()).unwrap()
     };
     let mut kept = KeptKeys::default();

@@ -9,7 +9,6 @@ use crate::finding::Notes;
 
 pub const RULES: &[Rule] = &[
     present,
-    control,
     members,
     in_order,
     nobody_else,
@@ -43,38 +42,6 @@ fn present(facts: &Facts<'_>, notes: &mut Notes) {
             let path = format!("workers[{index}].cluster");
             let line = document.line_of_text(crate::locate::line(text, &path, ""));
             notes.add(crate::Severity::Error, "cluster-present", line, path, format!("{:?} is no cluster of this file: every attempt at {} gets 503", worker.cluster, worker.id), "add it to static_resources.clusters; `host-sim render` writes all that the document names");
-        }
-    }
-}
-
-/// The cluster of the control plane is there and has its address.
-fn control(facts: &Facts<'_>, notes: &mut Notes) {
-    let (Some(gateway), Some(document)) = (&facts.gateway, &facts.document) else {
-        return;
-    };
-    let Some(store) = &gateway.auth.key_store else {
-        return;
-    };
-    const NAME: &str = names::CONTROL_CLUSTER;
-    match facts.clusters.iter().find(|cluster| cluster.name == NAME) {
-        Some(cluster) if !cluster.members().contains(&store.address) => {
-            notes.error_in(
-                "cluster-members",
-                &cluster.at,
-                "load_assignment.endpoints",
-                format!(
-                    "lacks {}, the address of auth.key_store: no key is ever read from there",
-                    store.address
-                ),
-                "add the address to lb_endpoints",
-            );
-        }
-        Some(_) => {}
-        None => {
-            let path = "auth.key_store.address";
-            let text = document.text().unwrap_or_default();
-            let line = document.line_of_text(crate::locate::line(text, path, ""));
-            notes.add(crate::Severity::Error, "cluster-present", line, path.to_owned(), format!("{NAME} is no cluster of this file: no key is ever read, and every request gets 503"), "add it to static_resources.clusters; `host-sim render` writes it");
         }
     }
 }

@@ -4,6 +4,7 @@ mod bodies;
 mod chain;
 mod clusters;
 mod credentials;
+mod key_servers;
 mod listeners;
 mod manager;
 mod plugins;
@@ -27,6 +28,7 @@ const RULES: &[&[Rule]] = &[
     bodies::RULES,
     routes::RULES,
     clusters::RULES,
+    key_servers::RULES,
     manager::RULES,
     listeners::RULES,
 ];

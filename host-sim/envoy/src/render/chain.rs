@@ -25,8 +25,12 @@ struct Entry {
 const ENTRIES: [Entry; 6] = [
     Entry {
         name: "poll",
-        comment: "Asks the workers how they are and the control plane for keys. First, so that a VM that trapped is revived by the next request, whatever becomes of it.",
-        is_on: |gateway| gateway.health.is_some() || gateway.auth.key_store.is_some(),
+        comment: "Asks the workers how they are, and for keys where they are handed out. First, so that a VM that trapped is revived by the next request, whatever becomes of it.",
+        is_on: |gateway| {
+            let auth = &gateway.auth;
+            let keys = auth.key_store.is_some() || auth.polled_issuers().next().is_some();
+            gateway.health.is_some() || keys
+        },
     },
     Entry {
         name: "auth",

@@ -166,6 +166,27 @@ fn a_key_store_is_a_cluster_of_its_own_that_poll_has_the_secret_of() {
 }
 
 #[test]
+fn an_issuer_that_publishes_its_keys_is_a_cluster_of_its_own_and_needs_poll() {
+    let issuer = |id: &str, port: u16| {
+        format!(
+            r#"{{"id": "{id}", "issuer": "{id}", "audiences": ["a"], "jwks_from": {{"address": "127.0.0.1:{port}", "path": "/jwks"}}}}"#
+        )
+    };
+    let issuers = [issuer("corp", 9301), issuer("a.b", 9302)].join(",");
+    let document = gateway(&format!(r#""auth": {{"issuers": [{issuers}]}},"#));
+    assert_eq!(names(&document), ["poll", "auth", "alias", "select"]);
+    let Ok(bootstrap) = read(&rendered(&document)) else {
+        panic!("the file is read")
+    };
+    for (name, address) in [("corp", "127.0.0.1:9301"), ("a.b", "127.0.0.1:9302")] {
+        let cluster = &bootstrap.clusters[&format!("dragoman-issuer-{name}")];
+        let addresses: Vec<String> = cluster.endpoints.iter().map(ToString::to_string).collect();
+        assert_eq!(addresses, [address]);
+        assert!(cluster.upstream_filters.is_empty());
+    }
+}
+
+#[test]
 fn no_downstream_filter_may_read_the_workers_credentials() {
     for (name, variables) in chain(&with_sections(&[HEALTH, IDEMPOTENCY, LIMITS, AUTH])) {
         assert!(variables.is_empty(), "{name}: {variables:?}");

@@ -7,6 +7,7 @@ mod compare;
 mod instructions;
 mod requests;
 mod table;
+mod tokens;
 
 pub use compare::{Comparison, FLOOR_INSTRUCTIONS, Verdict};
 pub use instructions::InstructionCounts;

@@ -1,5 +1,6 @@
 //! The requests that are measured, through the whole chain with everything switched on.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::instructions::{InstructionCounts, Purpose};
 use super::table::Table;
+use super::tokens;
 use crate::{Ended, Request, Setup, World};
 
 const KEY: &str = "sk-bench";
@@ -48,7 +50,13 @@ const PLAIN: Case = Case {
     request: |_| chat(&body(false, "hello there")),
 };
 
-const CASES: [Case; 9] = [
+/// With an issuer of tokens beside the key.
+const WITH_ISSUER: Case = Case {
+    gateway: |gateway| gateway["auth"]["issuers"] = tokens::issuers(),
+    ..PLAIN
+};
+
+const CASES: [Case; 14] = [
     PLAIN,
     Case {
         name: "streamed chat",
@@ -65,6 +73,32 @@ const CASES: [Case; 9] = [
         status: 401,
         request: |_| post(&body(false, "hello there")).header("authorization", "Bearer sk-unknown"),
         ..PLAIN
+    },
+    Case {
+        name: "HS256 token, first time",
+        request: |n| shown(tokens::HS256.get(n).copied()),
+        ..WITH_ISSUER
+    },
+    Case {
+        name: "HS256 token, known",
+        request: |_| shown(tokens::HS256.first().copied()),
+        ..WITH_ISSUER
+    },
+    Case {
+        name: "ES256 token, first time",
+        request: |n| shown(tokens::ES256.get(n).copied()),
+        ..WITH_ISSUER
+    },
+    Case {
+        name: "ES256 token, known",
+        request: |_| shown(tokens::ES256.first().copied()),
+        ..WITH_ISSUER
+    },
+    Case {
+        name: "badly signed ES256 token again",
+        status: 401,
+        request: |_| shown(Some(tokens::FORGED)),
+        ..WITH_ISSUER
     },
     Case {
         name: "limit reached",
@@ -162,6 +196,10 @@ fn world(setup: &Setup, change: fn(&mut Value)) -> Result<(World, Arc<Instructio
     let counts = Arc::new(InstructionCounts::default());
     let setup = Setup {
         watchers: vec![counts.clone()],
+        environment: BTreeMap::from([(
+            tokens::SECRET_VARIABLE.to_owned(),
+            tokens::SECRET.to_owned(),
+        )]),
         ..setup.clone()
     };
     let world = World::new(&gateway.to_string(), &setup).map_err(|error| error.to_string())?;
@@ -193,6 +231,12 @@ fn body(stream: bool, prompt: &str) -> String {
 
 fn post(body: &str) -> Request {
     Request::post("/v1/chat/completions", body)
+}
+
+/// A chat with this credential.
+fn shown(token: Option<&str>) -> Request {
+    let line = format!("Bearer {}", token.unwrap_or_default());
+    post(&body(false, "hello there")).header("authorization", &line)
 }
 
 fn authorized(request: Request) -> Request {

@@ -22,7 +22,7 @@ both_engines![
 ];
 
 /// Longest wait for something that the gateway does by itself within some seconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) const THREADS: u32 = 3;
 /// Connections are spread over the threads by the kernel; so many find each of them.
 const CONNECTIONS: usize = 24;
@@ -70,7 +70,7 @@ fn status(world: &World, key: &str) -> u16 {
 }
 
 /// The statuses of a key over many new connections, each once.
-fn statuses(world: &World, key: &str) -> Vec<u16> {
+pub(super) fn statuses(world: &World, key: &str) -> Vec<u16> {
     let mut seen: Vec<u16> = (0..CONNECTIONS).map(|_| status(world, key)).collect();
     seen.sort_unstable();
     seen.dedup();
@@ -84,8 +84,15 @@ pub(super) fn settle(control: &ControlPlane) {
     control.wait_for_polls();
 }
 
-fn metric(world: &World, name: &str) -> Option<f64> {
-    let text = blackbox::Connection::open(world.admin())
+pub(super) fn metric(world: &World, name: &str) -> Option<f64> {
+    let text = prometheus(world);
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+/// All statistics, a line each.
+pub(super) fn prometheus(world: &World) -> String {
+    blackbox::Connection::open(world.admin())
         .send(blackbox::world::request(
             "GET",
             "/stats/prometheus",
@@ -93,9 +100,7 @@ fn metric(world: &World, name: &str) -> Option<f64> {
             b"",
         ))
         .response()
-        .text();
-    let line = text.lines().find(|line| line.starts_with(name))?;
-    line.rsplit(' ').next()?.parse().ok()
+        .text()
 }
 
 /// Waits until a metric is this: a gauge is set with the next tick.

@@ -3,6 +3,7 @@
 mod credentials;
 mod entitlements;
 mod forgery;
+mod issuers;
 mod key_store;
 mod leaks;
 mod listeners;

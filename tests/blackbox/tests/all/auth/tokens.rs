@@ -16,7 +16,7 @@ both_engines![
     nothing_of_a_token_is_in_a_log_or_reaches_a_worker,
 ];
 
-const ISSUER: &str = "https://issuer.example";
+pub(super) const ISSUER: &str = "https://issuer.example";
 const KEYS: [SignWith; 3] = [SignWith::Rs256, SignWith::Es256(0), SignWith::EdDsa(0)];
 
 /// The usual callers, and an issuer that may speak for all tenants and one for `team-b` alone.
@@ -32,7 +32,7 @@ fn issuers(engine: Engine) -> World {
 }
 
 /// Claims of somebody who may come in, with these changes; `null` leaves one out.
-fn claims(changes: Value) -> Value {
+pub(super) fn claims(changes: Value) -> Value {
     let now = now();
     let mut claims = json!({
         "iss": ISSUER, "aud": "dragoman", "sub": "robot", "iat": now - 10, "exp": now + 600,
