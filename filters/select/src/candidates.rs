@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use dragoman_circuit::{Admission, Circuit};
 use dragoman_contract::RequestRecord;
 use dragoman_sdk::HostResult;
 use dragoman_sdk::host::{Shared, millis};
 use dragoman_selection::{Candidate, Need, caller_hash};
 
 use crate::config::{Endpoint, Select, Worker};
+use crate::view::{FRESH, Known};
 
 /// Bytes of a body for each token of a prompt, about: what tokenizers make of English in JSON. Prompts in
 /// other scripts have more tokens; the worker refuses what is too long for it after all.
@@ -24,6 +26,23 @@ pub(crate) fn need(record: &RequestRecord<'_>) -> Need {
     }
 }
 
+/// What is the same for every request for an endpoint for [`FRESH`]: with a hundred workers it costs far
+/// more to put together than to copy.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    /// `None`: there is none, or it is to be taken anew.
+    at: Option<Duration>,
+    candidates: Vec<Candidate>,
+    /// Circuits that are not closed, by the place of their target: what they say depends on the moment.
+    circuits: Vec<(usize, Circuit)>,
+}
+
+impl Snapshot {
+    pub(crate) fn forget(&mut self) {
+        self.at = None;
+    }
+}
+
 impl Select {
     /// The targets of an endpoint, in the order of the document.
     ///
@@ -36,54 +55,80 @@ impl Select {
         tenant: &str,
         now: Duration,
     ) -> HostResult<Vec<Candidate>> {
-        let in_flight = if endpoint.strategy.counts_requests() {
-            self.load.in_flight(cx, now)?
-        } else {
-            // Found out when a place is claimed.
-            Vec::new()
-        };
-        let speed = match endpoint.strategy.measures() {
-            true => Some(self.speed.now(cx, now)?),
-            // Found out when a request is refused.
-            false => None,
-        };
-        let regions = self.residency.get(tenant).map(Vec::as_slice);
-        let now_ms = millis(now);
-        let mut candidates = Vec::with_capacity(endpoint.targets.len());
-        for target in &endpoint.targets {
-            let Some(worker) = self.workers.get(target.worker) else {
-                continue;
-            };
-            let known = self.view.of(
-                cx,
-                now,
-                (target.worker, worker),
-                &target.served_model_name,
-                self.health_age,
-            )?;
-            let latency = speed.as_ref().map(|speed| speed.of(worker.hash));
-            let latency = latency.unwrap_or_default();
-            candidates.push(Candidate {
-                worker: worker.hash,
-                weight: target.weight,
-                canary: worker.canary,
-                ready: known.ready,
-                warm: known.warm,
-                admission: self.admission(&known.circuit, endpoint, now),
-                permitted: worker.permits(tenant, regions),
-                classes: worker.classes,
-                context_tokens: target.context_tokens,
-                tools: target.tools,
-                in_flight: in_flight.get(target.worker).copied().unwrap_or(0),
-                cap: worker.cap,
-                latency_ms: latency.first_byte.value_ms(now_ms),
-                completion_ms: latency.completion.value_ms(now_ms),
-            });
+        let mut candidates = self.known(cx, endpoint, now)?;
+        if endpoint.strategy.counts_requests() {
+            // Otherwise it is found out when a place is claimed.
+            let in_flight = self.load.in_flight(cx, now)?;
+            for (candidate, target) in candidates.iter_mut().zip(&endpoint.targets) {
+                candidate.in_flight = in_flight.get(target.worker).copied().unwrap_or(0);
+            }
+        }
+        if self.restricted {
+            let regions = self.residency.get(tenant).map(Vec::as_slice);
+            for (candidate, target) in candidates.iter_mut().zip(&endpoint.targets) {
+                let worker = self.workers.get(target.worker);
+                candidate.permitted = worker.is_some_and(|it| it.permits(tenant, regions));
+            }
         }
         Ok(candidates)
     }
 
-    /// Finds out how long requests take at the targets, so that a refusal can say when there is room.
+    /// What does not depend on the request, at most [`FRESH`] old.
+    fn known(
+        &self,
+        cx: &mut impl Shared,
+        endpoint: &Endpoint,
+        now: Duration,
+    ) -> HostResult<Vec<Candidate>> {
+        let mut snapshot = endpoint.snapshot.borrow_mut();
+        let fresh = |at| now.saturating_sub(at) < FRESH;
+        if !snapshot.at.is_some_and(fresh) {
+            *snapshot = self.look(cx, endpoint, now)?;
+        }
+        let mut candidates = snapshot.candidates.clone();
+        for (place, circuit) in &snapshot.circuits {
+            if let Some(candidate) = candidates.get_mut(*place) {
+                candidate.admission = self.admission(circuit, endpoint, now);
+            }
+        }
+        Ok(candidates)
+    }
+
+    fn look(
+        &self,
+        cx: &mut impl Shared,
+        endpoint: &Endpoint,
+        now: Duration,
+    ) -> HostResult<Snapshot> {
+        let mut snapshot = Snapshot {
+            at: Some(now),
+            ..Snapshot::default()
+        };
+        for target in &endpoint.targets {
+            let Some(worker) = self.workers.get(target.worker) else {
+                continue;
+            };
+            let at = (target.worker, worker);
+            let model = &target.served_model_name;
+            let known = self.view.of(cx, now, at, model, self.health_age)?;
+            if !known.circuit.is_closed() {
+                let place = snapshot.candidates.len();
+                snapshot.circuits.push((place, known.circuit));
+            }
+            snapshot.candidates.push(Candidate {
+                weight: target.weight,
+                context_tokens: target.context_tokens,
+                tools: target.tools,
+                ..worker.candidate(&known)
+            });
+        }
+        if endpoint.strategy.measures() {
+            self.time(cx, &mut snapshot.candidates, now)?;
+        }
+        Ok(snapshot)
+    }
+
+    /// Notes how fast the targets answered lately.
     ///
     /// # Errors
     /// When shared data fails.
@@ -95,14 +140,28 @@ impl Select {
     ) -> HostResult<()> {
         let speed = self.speed.now(cx, now)?;
         for candidate in candidates {
-            let completion = speed.of(candidate.worker).completion;
-            candidate.completion_ms = completion.value_ms(millis(now));
+            let latency = speed.of(candidate.worker);
+            candidate.latency_ms = latency.first_byte.value_ms(millis(now));
+            candidate.completion_ms = latency.completion.value_ms(millis(now));
         }
         Ok(())
     }
 }
 
 impl Worker {
+    /// The worker as a candidate, without what only its targets say.
+    fn candidate(&self, known: &Known) -> Candidate {
+        Candidate {
+            canary: self.canary,
+            ready: known.ready,
+            warm: known.warm,
+            admission: Admission::Closed,
+            classes: self.classes,
+            cap: self.cap,
+            ..Candidate::unknown(self.hash)
+        }
+    }
+
     /// Whether a tenant's requests may go there; `regions` are those its data may be in.
     fn permits(&self, tenant: &str, regions: Option<&[String]>) -> bool {
         let of_tenant = |tenants: &Vec<String>| tenants.iter().any(|permitted| permitted == tenant);

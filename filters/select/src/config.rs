@@ -1,6 +1,6 @@
 //! What `select` keeps of the document.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use dragoman_contract::load::worker_hash;
 use dragoman_sdk::{Environment, Plugin};
 use dragoman_selection::{Classes, Policy, Strategy};
 
+use crate::candidates::Snapshot;
 use crate::filter::Selecting;
 use crate::load::Load;
 use crate::speed::Speed;
@@ -56,6 +57,8 @@ pub(crate) struct Endpoint {
     pub timeout_ms: u32,
     /// Enabled ones, in the order of the document.
     pub targets: Vec<Target>,
+    /// What was known of the targets when it was last looked at.
+    pub snapshot: RefCell<Snapshot>,
     /// The next turn of this thread, for [`Turns::OfOneThread`](dragoman_selection::Turns). The first is
     /// drawn at random, or every new thread would begin with the same worker.
     pub turn: Cell<Option<u32>>,
@@ -69,6 +72,8 @@ pub struct Select {
     pub(crate) endpoints: BTreeMap<String, Endpoint>,
     /// Tenant → the regions its requests must stay in; tenants that may go anywhere are not there.
     pub(crate) residency: BTreeMap<String, Vec<String>>,
+    /// Some workers are for some tenants only.
+    pub(crate) restricted: bool,
     pub(crate) policy: Policy,
     /// How long a check of `poll` counts; `None`: nobody checks.
     pub(crate) health_age: Option<Duration>,
@@ -96,6 +101,7 @@ impl Plugin for Select {
             health_age,
             circuit: gateway.circuit,
             policy: gateway.routing.policy,
+            restricted: restricted(&gateway),
             residency: residency(&gateway),
             view: View::new(workers.len()),
             load: Load::new(workers.iter().map(|worker| worker.hash)),
@@ -132,6 +138,18 @@ fn workers(gateway: &Gateway) -> Vec<Worker> {
     gateway.workers.iter().map(worker).collect()
 }
 
+fn restricted(gateway: &Gateway) -> bool {
+    let reserved = gateway
+        .workers
+        .iter()
+        .any(|worker| worker.tenants.is_some());
+    let bound = gateway
+        .tenants
+        .iter()
+        .any(|tenant| tenant.residency.is_some());
+    reserved || bound
+}
+
 fn residency(gateway: &Gateway) -> BTreeMap<String, Vec<String>> {
     let tenants = gateway.tenants.iter();
     tenants
@@ -158,6 +176,7 @@ fn endpoints(gateway: Gateway) -> BTreeMap<String, Endpoint> {
             max_attempts: endpoint.max_attempts,
             timeout_ms: endpoint.timeout_ms,
             targets,
+            snapshot: RefCell::default(),
             turn: Cell::new(None),
         };
         (endpoint.name, prepared)

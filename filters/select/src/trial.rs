@@ -38,6 +38,7 @@ impl Select {
             return Ok(None);
         };
         self.view.forget(index);
+        endpoint.snapshot.borrow_mut().forget();
         let claimed = swap(cx, &Circuit::key(&worker.id), |bytes| {
             match admits(&Circuit::decode(bytes), millis(now), lease_ms) {
                 Admission::Trial { circuit, ticket } => {

@@ -4,7 +4,7 @@ use dragoman_circuit::Admission;
 use dragoman_contract::Class;
 
 /// One target, and its worker as this thread sees it now.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     /// `dragoman_contract::load::worker_hash` of the worker's id: the same on every gateway.
     pub worker: u64,

@@ -1,6 +1,7 @@
 //! From all targets of an endpoint to the ordered list of attempts.
 
 use dragoman_circuit::Admission;
+use dragoman_contract::Class;
 
 use crate::candidate::Candidate;
 use crate::draw::{Draw, mix, scale};
@@ -16,6 +17,8 @@ pub struct Pool<'a> {
     groups: [Vec<Member<'a>>; GROUPS],
     /// Places of the targets that were left out, and why; in the order of the document.
     pub removed: Vec<(usize, Reason)>,
+    /// Some of those that may be tried wait for a trial.
+    waiting: bool,
 }
 
 /// The caller's version and then the other, each warm and then cold.
@@ -33,24 +36,25 @@ impl<'a> Pool<'a> {
         let mut pool = Self {
             groups: Default::default(),
             removed: Vec::new(),
+            waiting: false,
         };
         let in_slice = is_canary(need.caller, policy.canary_percent);
-        let objections: Vec<Option<Reason>> = candidates
-            .iter()
-            .map(|candidate| objection(candidate, need, policy, strategy, in_slice))
-            .collect();
+        let objection =
+            |candidate: &Candidate| objection(candidate, need, policy, strategy, in_slice);
         // A warm worker that is at its cap still is one that background work can wait for.
-        let any_is_warm = candidates
-            .iter()
-            .zip(&objections)
-            .any(|(candidate, why)| candidate.warm && matches!(why, None | Some(Reason::Full)));
-        let spared = filters::is_spared_the_cold(need, any_is_warm);
-        for (index, (candidate, why)) in candidates.iter().zip(objections).enumerate() {
-            let cold = (spared && !candidate.warm).then_some(Reason::Cold);
-            if let Some(why) = why.or(cold) {
+        let is_warm = |candidate: &Candidate| {
+            candidate.warm && matches!(objection(candidate), None | Some(Reason::Full))
+        };
+        let spared = need.class == Class::Background
+            && filters::is_spared_the_cold(need, candidates.iter().any(is_warm));
+        for (index, candidate) in candidates.iter().enumerate() {
+            let why = objection(candidate)
+                .or_else(|| (spared && !candidate.warm).then_some(Reason::Cold));
+            if let Some(why) = why {
                 pool.removed.push((index, why));
                 continue;
             }
+            pool.waiting |= is_trial(candidate);
             let place =
                 usize::from(candidate.canary != in_slice) * 2 + usize::from(!candidate.warm);
             if let Some(group) = pool.groups.get_mut(place) {
@@ -77,6 +81,9 @@ impl<'a> Pool<'a> {
     /// sake of a trial.
     #[must_use]
     pub fn trials(&self) -> Vec<usize> {
+        if !self.waiting {
+            return Vec::new();
+        }
         let first = self.groups.iter().find(|group| !group.is_empty());
         let members = first.into_iter().flatten();
         let waiting = members.filter(|member| is_trial(member.candidate));
@@ -89,7 +96,9 @@ impl<'a> Pool<'a> {
     pub fn order(mut self, strategy: Strategy, draw: &Draw, most: usize) -> Vec<usize> {
         let mut out = Vec::with_capacity(most);
         for group in &mut self.groups {
-            group.retain(|member| !is_trial(member.candidate));
+            if self.waiting {
+                group.retain(|member| !is_trial(member.candidate));
+            }
             let left = most.saturating_sub(out.len());
             if left == 0 {
                 break;

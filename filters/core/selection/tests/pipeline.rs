@@ -142,15 +142,15 @@ fn background_work_gets_no_cold_worker_while_there_is_a_warm_one() {
     let cold = worker!(warm: false);
     let full = worker!(in_flight: 9, cap: Some(9));
     let gone = worker!(ready: false);
-    assert_eq!(tried(&[cold.clone(), worker!()], &BACKGROUND, &POLICY), [1]);
+    assert_eq!(tried(&[cold, worker!()], &BACKGROUND, &POLICY), [1]);
     // It waits for the warm one.
-    let candidates = [cold.clone(), full];
+    let candidates = [cold, full];
     assert_eq!(
         pool(&candidates, &BACKGROUND).removed,
         [(0, Reason::Cold), (1, Reason::Full)]
     );
     // One that cannot be waited for does not count.
-    assert_eq!(tried(&[cold.clone(), gone], &BACKGROUND, &POLICY), [0]);
+    assert_eq!(tried(&[cold, gone], &BACKGROUND, &POLICY), [0]);
     assert_eq!(tried(&[cold], &BACKGROUND, &POLICY), [0]);
 }
 
@@ -191,7 +191,7 @@ fn a_canary_caller_falls_back_and_a_stable_one_does_not() {
     };
     let next = worker!(canary: true, warm: false);
     // Cold or not, the next version comes first.
-    let both = [worker!(), next.clone()];
+    let both = [worker!(), next];
     assert_eq!(tried(&both, &NEED, &canary), [1, 0]);
     let next_is_gone = [worker!(), worker!(canary: true, ready: false)];
     assert_eq!(tried(&next_is_gone, &NEED, &canary), [0]);

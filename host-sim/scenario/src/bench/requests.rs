@@ -56,7 +56,7 @@ const WITH_ISSUER: Case = Case {
     ..PLAIN
 };
 
-const CASES: [Case; 14] = [
+const CASES: [Case; 18] = [
     PLAIN,
     Case {
         name: "streamed chat",
@@ -124,11 +124,50 @@ const CASES: [Case; 14] = [
         ..PLAIN
     },
     Case {
+        name: "chat, 3 workers",
+        gateway: |gateway| serve_by(gateway, 3),
+        ..PLAIN
+    },
+    Case {
+        name: "chat, 10 workers",
+        gateway: |gateway| serve_by(gateway, 10),
+        ..PLAIN
+    },
+    Case {
+        name: "chat, 100 workers",
+        gateway: |gateway| serve_by(gateway, 100),
+        ..PLAIN
+    },
+    Case {
+        name: "chat, 1000 workers",
+        gateway: |gateway| serve_by(gateway, 1000),
+        ..PLAIN
+    },
+    Case {
         name: "models list",
         request: |_| authorized(Request::get("/v1/models")),
         ..PLAIN
     },
 ];
+
+/// One endpoint with so many targets, of which the one with the fewest requests is asked.
+fn serve_by(gateway: &mut Value, workers: u16) {
+    let names = (0..workers).map(|number| (number, format!("w{number}")));
+    let (workers, targets): (Vec<_>, Vec<_>) = names
+        .map(|(number, name)| {
+            let address = format!("127.0.0.1:{}", 20_000 + number);
+            let worker = json!({"id": name, "address": address, "max_in_flight": 64});
+            (
+                worker,
+                json!({"worker": name, "served_model_name": "model"}),
+            )
+        })
+        .unzip();
+    gateway["workers"] = json!(workers);
+    gateway["endpoints"] = json!([{
+        "name": "chat", "mode": "least-connections", "max_attempts": 2, "targets": targets,
+    }]);
+}
 
 /// Measures all requests with the modules of a folder; `cache` is a folder that keeps compiled ones.
 ///

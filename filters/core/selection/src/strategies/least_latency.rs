@@ -1,6 +1,6 @@
 //! The target that was fastest lately.
 
-use super::{Member, rotated, smallest};
+use super::{Member, smallest, somewhere};
 
 /// The recent time of a request, times the requests that would then run there: a worker that was
 /// fast while it was idle does not get all that comes (as in the peak-EWMA balancer of Finagle).
@@ -9,7 +9,9 @@ use super::{Member, rotated, smallest};
 /// left aside; where none is known, the requests in flight decide.
 pub(super) fn order(group: Vec<Member<'_>>, random: u64, most: usize) -> Vec<Member<'_>> {
     let usual = average(&group);
-    smallest(rotated(group, random), most, |member| cost(member, usual))
+    smallest(&group, somewhere(&group, random), most, |member| {
+        cost(member, usual)
+    })
 }
 
 pub(super) fn cost(member: &Member<'_>, usual_ms: f32) -> f32 {

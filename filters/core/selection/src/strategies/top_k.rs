@@ -1,6 +1,6 @@
 //! One of the targets with the fewest requests in flight, drawn at random.
 
-use super::{Member, TopK, random, rotated, smallest};
+use super::{Member, TopK, random, smallest, somewhere};
 
 /// The first is drawn from the `k` with the fewest requests of which each has at most `epsilon` more
 /// than the least; then come the others by their requests.
@@ -12,7 +12,7 @@ pub(super) fn order<'a>(
 ) -> Vec<Member<'a>> {
     let k = usize::try_from(top.k).unwrap_or(usize::MAX).max(1);
     let requests = |member: &Member<'a>| member.candidate.in_flight;
-    let least = smallest(rotated(group, draw), k.max(most), requests);
+    let least = smallest(&group, somewhere(&group, draw), k.max(most), requests);
     let bound = least
         .first()
         .map_or(0, requests)
