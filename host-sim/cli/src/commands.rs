@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod keys;
 pub mod render;
 pub mod run;
 pub mod serve;
@@ -29,6 +30,8 @@ pub enum Command {
     Swarm(swarm::Options),
     /// Say what is wrong with a configuration.
     Check(check::Options),
+    /// Make a key, or the digest of one.
+    Keys(keys::Options),
 }
 
 /// Why a command did not do what it was asked to do.
@@ -60,6 +63,7 @@ impl Command {
             Command::Bench(options) => bench::run(options)?,
             Command::Swarm(options) => swarm::run(options)?,
             Command::Check(options) => return check::run(options),
+            Command::Keys(options) => keys::run(options)?,
             Command::Run(options) => run::run(options)?,
         }
         Ok(0)

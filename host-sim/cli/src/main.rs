@@ -6,13 +6,13 @@ use std::ffi::OsString;
 
 use lexopt::{Arg, Parser};
 
-use commands::{Command, Failure, bench, check, render, run, serve, swarm, trace};
+use commands::{Command, Failure, bench, check, keys, render, run, serve, swarm, trace};
 
 /// Help of the program.
 const HELP: &str = include_str!("help.txt");
 
 /// Names of all commands, for messages.
-const COMMANDS: &str = "serve, run, render, check, trace, bench or swarm";
+const COMMANDS: &str = "serve, run, render, check, trace, bench, swarm or keys";
 
 /// Exit code when the command line makes no sense.
 const USAGE: u8 = 2;
@@ -59,6 +59,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Strin
         Some("swarm") => swarm::parse(&mut parser),
         Some("bench") => bench::parse(&mut parser),
         Some("check") => check::parse(&mut parser),
+        Some("keys") => keys::parse(&mut parser),
         _ => {
             return Err(format!(
                 "no command {:?}: {COMMANDS} (see host-sim --help)",

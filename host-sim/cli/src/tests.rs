@@ -6,7 +6,7 @@ use host_sim_server::gateway;
 use host_sim_server::logs::Level;
 use host_sim_server::source::Source;
 
-use crate::commands::{Command, bench, render, run, serve, trace};
+use crate::commands::{Command, bench, keys, render, run, serve, trace};
 use crate::{HELP, parse};
 
 fn parsed(line: &str) -> Result<Command, String> {
@@ -111,6 +111,9 @@ fn help_is_at_every_level() {
     assert_eq!(parsed("render -h"), Ok(Command::Print(render::HELP)));
     assert_eq!(parsed("bench --help"), Ok(Command::Print(bench::HELP)));
     assert_eq!(parsed("trace --help"), Ok(Command::Print(trace::HELP)));
+    for line in ["keys --help", "keys new --help", "keys digest -h"] {
+        assert_eq!(parsed(line), Ok(Command::Print(keys::HELP)), "{line}");
+    }
 }
 
 #[test]
@@ -144,6 +147,26 @@ fn what_is_wrong_is_said() {
         ("trace --worker-answers 199", "from 200 to 599"),
         ("trace --format xml", "text or json"),
         ("trace envoy.yaml", "envoy.yaml"),
+        ("keys", "new or digest"),
+        ("keys list", "keys has no \"list\""),
+        ("keys new", "--id is missing"),
+        ("keys new --id k --tenant t", "--app is missing"),
+        ("keys new --id k --id l", "--id is given twice"),
+        ("keys new --sha256 0", "--sha256"),
+        (
+            "keys new --generation x",
+            "--generation \"x\": must be a whole",
+        ),
+        (
+            "keys new --id k --tenant t --app a --expires-at tomorrow",
+            "--expires-at: must be a time in UTC",
+        ),
+        (
+            "keys new --id k --tenant t --app a --scope chat --scope chats",
+            "--scope[1]: must be one of",
+        ),
+        ("keys new --format xml", "must be text or json"),
+        ("keys digest sk-1", "from standard input"),
     ] {
         let error = parsed(line).expect_err(line);
         assert!(error.contains(expected), "{line}: {error}");

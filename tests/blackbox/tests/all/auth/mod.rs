@@ -7,6 +7,7 @@ mod issuers;
 mod key_store;
 mod leaks;
 mod listeners;
+mod made;
 mod models;
 mod refusals;
 mod rotation;
