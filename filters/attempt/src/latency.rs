@@ -19,7 +19,8 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Notes a whole answer, and tells it if that is due; the next answer or beat does otherwise.
+    /// Notes a whole answer, and tells it if that is due or nothing was known of the worker; the next
+    /// answer or beat does otherwise.
     ///
     /// # Errors
     /// When shared data fails.
@@ -31,12 +32,14 @@ impl Stopwatch {
         worker: &str,
         (first_byte, completion): (Duration, Duration),
     ) -> HostResult<()> {
+        let (worker, now_ms) = (worker_hash(worker), millis(now));
         let mut seen = self.seen.borrow_mut();
-        seen.observe(worker_hash(worker), first_byte, completion, millis(now));
+        let unknown = seen.of(worker).completion.value_ms(now_ms).is_none();
+        seen.observe(worker, first_byte, completion, now_ms);
         drop(seen);
         self.news.set(true);
         let due = |told| now.saturating_sub(told) >= PUBLISH;
-        if self.told.get().is_none_or(due) {
+        if unknown || self.told.get().is_none_or(due) {
             self.tell(cx, now, seat)?;
         }
         Ok(())
@@ -76,9 +79,13 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn told(shared: &SharedMap) -> Option<f32> {
+        told_of(shared, "w1")
+    }
+
+    fn told_of(shared: &SharedMap, worker: &str) -> Option<f32> {
         let shared = shared.borrow();
         let (bytes, _) = shared.get(&Latencies::key(3))?;
-        let latency = Latencies::decode(bytes).of(worker_hash("w1"));
+        let latency = Latencies::decode(bytes).of(worker_hash(worker));
         latency.first_byte.value_ms(0)
     }
 
@@ -101,6 +108,26 @@ mod tests {
         assert_eq!(told(&shared), Some(100.0));
         observe(101 * MS, 200 * MS);
         assert!(told(&shared).is_some_and(|value| (value - 200.0).abs() < 1.0));
+    }
+
+    #[test]
+    fn a_worker_that_nothing_was_known_of_is_told_at_once() {
+        let shared = SharedMap::default();
+        let stopwatch = Stopwatch::default();
+        let mut host = FakeHost {
+            shared: Rc::clone(&shared),
+            ..FakeHost::default()
+        };
+        for worker in ["w1", "w2"] {
+            let times = (MS, MS);
+            stopwatch
+                .observe(&mut host, MS, Some(3), worker, times)
+                .unwrap();
+        }
+        assert_eq!(
+            (told(&shared), told_of(&shared, "w2")),
+            (Some(1.0), Some(1.0))
+        );
     }
 
     #[test]

@@ -265,8 +265,11 @@ fn a_worker_nobody_knows_is_neither_flooded_nor_left_aside() {
     let mut candidates = workers(3);
     candidates[0].latency_ms = Some(100.0);
     candidates[1].latency_ms = Some(300.0);
-    // The new one counts as 200.
-    assert_eq!(order(&candidates, Strategy::LeastLatency, 1, 3), [0, 2, 1]);
+    // The new one counts as 100 for one request, and as 200 while it runs.
+    let firsts = firsts(&candidates, Strategy::LeastLatency, 1000);
+    assert!(firsts[2] > 300 && firsts[1] == 0, "{firsts:?}");
+    candidates[2].in_flight = 1;
+    assert_eq!(order(&candidates, Strategy::LeastLatency, 1, 3), [0, 1, 2]);
     for number in 0..300 {
         let first = order(&candidates, Strategy::LeastLatency, number, 1)[0];
         candidates[first].in_flight += 1;

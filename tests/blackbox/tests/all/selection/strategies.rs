@@ -45,14 +45,16 @@ fn the_one_that_answers_soonest_is_asked(engine: Engine) {
     // So long that no pause of the machine makes the third as slow.
     world.fail("w1", Faults::delay_ms(700));
     world.fail("w2", Faults::delay_ms(700));
-    for _ in 0..6 {
+    // One that is not known is tried soon, but not before those that are as fast as the fastest.
+    while world.hits()[2] == 0 {
         served_by(&ask(&world, "app-0", &[]));
     }
     // What a thread saw is told and read after a tenth of a second each, at the latest.
     std::thread::sleep(Duration::from_millis(250));
-    for _ in 0..10 {
-        assert_eq!(served_by(&ask(&world, "app-0", &[])), "w3");
-    }
+    let asked = (0..10).map(|_| served_by(&ask(&world, "app-0", &[])));
+    let by_w3 = asked.filter(|worker| worker == "w3").count();
+    // Of the others each may be asked once, if it was not known yet.
+    assert!(by_w3 >= 8, "{by_w3} of 10");
 }
 
 fn weights_are_kept_exactly_and_evenly(engine: Engine) {
