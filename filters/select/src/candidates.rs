@@ -30,6 +30,7 @@ pub(crate) fn need(record: &RequestRecord<'_>) -> Need {
 /// more to put together than to copy.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
+    /// When the oldest of what it is made of was read, so that nothing is ever older than [`FRESH`].
     /// `None`: there is none, or it is to be taken anew.
     at: Option<Duration>,
     candidates: Vec<Candidate>,
@@ -111,6 +112,7 @@ impl Select {
             let at = (target.worker, worker);
             let model = &target.served_model_name;
             let known = self.view.of(cx, now, at, model, self.health_age)?;
+            snapshot.at = snapshot.at.min(Some(known.at));
             if !known.circuit.is_closed() {
                 let place = snapshot.candidates.len();
                 snapshot.circuits.push((place, known.circuit));

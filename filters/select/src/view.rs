@@ -45,6 +45,8 @@ pub(crate) struct Known {
     /// Has the model, or may have it.
     pub warm: bool,
     pub circuit: Circuit,
+    /// When that was read.
+    pub at: Duration,
 }
 
 impl View {
@@ -66,7 +68,7 @@ impl View {
         health_age: Option<Duration>,
     ) -> HostResult<Known> {
         let Some(cell) = self.0.get(index) else {
-            return Ok(Known::NOTHING);
+            return Ok(Known::nothing(now));
         };
         let mut seen = cell.borrow_mut();
         let fresh = seen.at.is_some_and(|at| now.saturating_sub(at) < FRESH);
@@ -81,6 +83,7 @@ impl View {
             ready: found.is_none_or(|found| found.ready),
             warm: found.is_none_or(|found| found.may_have(model)),
             circuit: seen.circuit,
+            at: seen.at.unwrap_or(now),
         })
     }
 
@@ -93,11 +96,14 @@ impl View {
 }
 
 impl Known {
-    const NOTHING: Self = Self {
-        ready: true,
-        warm: true,
-        circuit: Circuit::CLOSED,
-    };
+    const fn nothing(at: Duration) -> Self {
+        Self {
+            ready: true,
+            warm: true,
+            circuit: Circuit::CLOSED,
+            at,
+        }
+    }
 }
 
 impl Seen {

@@ -178,6 +178,17 @@ fn a_change_is_seen_after_a_tenth_of_a_second_at_the_latest() {
 }
 
 #[test]
+fn what_another_endpoint_found_out_does_not_count_for_longer() {
+    let mut world = World::new();
+    assert_eq!(world.tried(&["w1", "w2"]), ["w1", "w2"]);
+    world.health("w1", false, None);
+    world.now += Duration::from_millis(99);
+    assert_eq!(world.tried(ALL), ALL);
+    world.now += Duration::from_millis(1);
+    assert_eq!(world.tried(ALL), ["w2", "w3"]);
+}
+
+#[test]
 fn workers_that_have_the_model_come_first() {
     let world = World::new();
     world.health("w1", true, Some(vec!["other"]));
