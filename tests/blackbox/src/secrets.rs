@@ -57,7 +57,7 @@ impl Secrets {
     }
 
     /// The first key material in a text: a secret that is known, whole or in part (from
-    /// [`MIN_PART`] bytes on), in Base64 at any alignment and of either alphabet, in hexadecimal, as
+    /// `MIN_PART` bytes on), in Base64 at any alignment and of either alphabet, in hexadecimal, as
     /// percent-encoded bytes, in reverse; and whatever looks like a key or a signed token, known or not.
     #[must_use]
     pub fn find_in(&self, text: &str) -> Option<Leak> {

@@ -32,7 +32,7 @@ impl Latencies {
         format!("dragoman/1/latency/{seat}")
     }
 
-    /// Takes in a whole answer. Of more than [`MAX_WORKERS`] workers the others are not measured.
+    /// Takes in a whole answer. Of more than 1,024 workers the others are not measured.
     pub fn observe(
         &mut self,
         worker: u64,
