@@ -148,12 +148,18 @@ impl Claims {
     }
 }
 
-/// A number for a worker's id (FNV-1a, 64 bits): the same in every configuration that has it.
+/// A number for a worker's id: the same in every configuration that has it.
 #[must_use]
 pub fn worker_hash(id: &str) -> u64 {
+    fnv_1a(id.bytes())
+}
+
+/// FNV-1a with 64 bits: the same number for the same bytes, wherever it is computed.
+#[must_use]
+pub fn fnv_1a(bytes: impl Iterator<Item = u8>) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
-    id.bytes().fold(OFFSET, |hash, byte| {
+    bytes.fold(OFFSET, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(PRIME)
     })
 }

@@ -1,6 +1,7 @@
 //! What a request asks of a worker.
 
 use dragoman_contract::Class;
+use dragoman_contract::load::fnv_1a;
 
 /// What decides which workers a request may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +26,8 @@ pub struct Policy {
 }
 
 /// A number for a caller that is the same on every gateway and in every version: its tenant and its
-/// application, not its key, which rotates (FNV-1a, 64 bits).
+/// application, not its key, which rotates.
 #[must_use]
 pub fn caller_hash(tenant: &str, app: &str) -> u64 {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let bytes = tenant.bytes().chain([0]).chain(app.bytes());
-    bytes.fold(OFFSET, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    })
+    fnv_1a(tenant.bytes().chain([0]).chain(app.bytes()))
 }
